@@ -1,0 +1,1 @@
+"""The engine: repairs broken CUDA programs, headless. See docs/architecture.md."""
