@@ -1,0 +1,279 @@
+"""Everything that happens to a trajectory, as typed events.
+
+The journal stores them, the loop yields them, and every reader (live view, replay, resume, manifest, metrics) folds them
+through ``engine.trajectory``. Adding a field with a default keeps old journals readable; anything else raises
+``SCHEMA_VERSION`` and needs a migration in ``engine.journal``.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import ClassVar
+
+import msgspec
+
+from engine.evidence import CheckResult
+from engine.protocol import Protocol
+
+SCHEMA_VERSION = 1
+
+
+def utc_now() -> str:
+    """The time as events store it: ISO 8601, UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    """Base of all events. ``durable`` ones are journaled; the others only stream past a live reader."""
+
+    durable: ClassVar[bool] = True
+    at: str = msgspec.field(default_factory=utc_now)
+
+
+class IterationEvent(Event, frozen=True, kw_only=True):
+    """An event of one iteration, counted from 1. The broken start is step 0 and has no events of its own."""
+
+    iteration: int
+
+
+class Excerpt(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A log in an event: its head and tail (text), and how long the whole was. ``tail`` is empty when the head is all."""
+
+    head: str = ""
+    tail: str = ""
+    bytes: int = 0
+
+    @property
+    def text(self) -> str:
+        if not self.tail:
+            return self.head
+        left_out = self.bytes - len(self.head.encode()) - len(self.tail.encode())
+        return f"{self.head}\n... {max(left_out, 0)} bytes left out ...\n{self.tail}"
+
+
+class StepRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One process of the harness: how it ended, what it printed, what it cost. Seconds are wall-clock, memory is in bytes."""
+
+    command: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    memory_killed: bool = False
+    not_run: str | None = None
+    stdout: Excerpt = Excerpt()
+    stderr: Excerpt = Excerpt()
+    seconds: float = 0.0
+    peak_memory: int = 0
+
+
+class TrajectoryOpened(Event, frozen=True, kw_only=True, tag="trajectory_opened"):
+    """Always the first event of a journal."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    task: str
+    fixer: str
+    attempt: int
+    protocol: Protocol
+    device: str
+    sandbox: str
+    broken: str
+    """SHA-256 of the broken start."""
+    start_bucket: str | None = None
+    source_model: str | None = None
+    interactive: bool = False
+
+
+class RequestBuilt(IterationEvent, frozen=True, kw_only=True, tag="request_built"):
+    """A prompt is ready and about to be sent. ``prompt`` is the SHA-256 of its messages, ``history`` the rounds it shows."""
+
+    prompt: str
+    feedback: str
+    history: list[int] = []
+    characters: int = 0
+
+
+class ReplyDelta(IterationEvent, frozen=True, kw_only=True, tag="reply_delta"):
+    """A piece of a reply while it streams."""
+
+    durable: ClassVar[bool] = False
+    text: str
+    reasoning: bool = False
+
+
+class ReplyReceived(IterationEvent, frozen=True, kw_only=True, tag="reply_received"):
+    """A reply is complete. ``cost`` is in US dollars, None when no price is known; ``calls`` counts retries too."""
+
+    response: str
+    """SHA-256 of the reply's text."""
+    whole_file: bool = False
+    model: str = ""
+    finish_reason: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    seconds: float = 0.0
+    calls: int = 1
+    reasoning: str | None = None
+
+
+class CandidateMade(IterationEvent, frozen=True, kw_only=True, tag="candidate"):
+    """What was extracted from the reply. ``problem`` says why there is no usable file; ``added``/``removed`` are lines
+    against the step before."""
+
+    solution: str | None = None
+    """SHA-256 of the exact bytes after extraction."""
+    problem: str | None = None
+    truncated: bool = False
+    added: int = 0
+    removed: int = 0
+    resubmitted_start: bool = False
+
+
+class PreflightDone(IterationEvent, frozen=True, kw_only=True, tag="preflight"):
+    findings: list[str] = []
+
+
+class OutputArrived(IterationEvent, frozen=True, kw_only=True, tag="output"):
+    """A piece of a running step's output. Not journaled: whole logs are files of the run."""
+
+    durable: ClassVar[bool] = False
+    step: str
+    stream: str
+    text: str
+
+
+class Built(IterationEvent, frozen=True, kw_only=True, tag="built"):
+    """``rewrites`` lists what the backend changed in the task's command, in words."""
+
+    step: StepRecord
+    rewrites: list[str] = []
+
+
+class Tested(IterationEvent, frozen=True, kw_only=True, tag="tested"):
+    """``seed`` is revealed here, after the candidate has ended. ``evidence_grade``: A separate checker, B pass token,
+    C exit code only."""
+
+    step: StepRecord
+    check: CheckResult | None = None
+    pass_evidence: bool | None = None
+    evidence_grade: str = "C"
+    seed: int | None = None
+    blocking: StepRecord | None = None
+    """The rerun with CUDA_LAUNCH_BLOCKING=1 that attributes an asynchronous error."""
+
+
+class Sanitized(IterationEvent, frozen=True, kw_only=True, tag="sanitized"):
+    tool: str
+    exit_code: int | None
+    output: Excerpt = Excerpt()
+    seconds: float = 0.0
+
+
+class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
+    """Kernel times in milliseconds, one per relaunch. ``gate``: pass, fail or unmeasured; ``note`` says why it is unmeasured."""
+
+    reference_ms: list[float] = []
+    candidate_ms: list[float] = []
+    speedup: float | None = None
+    reference_mean_ms: float | None = None
+    cv: float | None = None
+    gate: str = "unmeasured"
+    note: str = ""
+    seconds: float = 0.0
+
+
+class Profiled(IterationEvent, frozen=True, kw_only=True, tag="profiled"):
+    """Profiler figures by kernel, each with its unit in the metric's name (for feedback L4)."""
+
+    figures: dict[str, dict[str, float]] = {}
+    note: str = ""
+
+
+class VerdictReached(IterationEvent, frozen=True, kw_only=True, tag="verdict"):
+    category: str
+    outcome_bucket: str
+    rule: str
+    signature: str
+    stage: str
+    rivals: list[str] = []
+    line: str = ""
+    hazards: list[str] = []
+
+
+class SignalRaised(IterationEvent, frozen=True, kw_only=True, tag="signal"):
+    """A stagnation signal (paper 3.5, D.1), or the flag resubmitted_broken_start. ``iterations`` are those that raised it."""
+
+    name: str
+    iterations: list[int]
+
+
+class FeedbackGiven(IterationEvent, frozen=True, kw_only=True, tag="feedback"):
+    """The message that later prompts show for this iteration, exactly as they show it."""
+
+    level: str
+    text: str
+
+
+class IterationClosed(IterationEvent, frozen=True, kw_only=True, tag="iteration_closed"):
+    """``passed`` is correctness and, with the in-loop gate, the gate too. ``harness_seconds`` excludes child processes."""
+
+    passed: bool
+    harness_seconds: float = 0.0
+
+
+class InfraFailed(IterationEvent, frozen=True, kw_only=True, tag="infra_error"):
+    """The machine or the model's service failed; never an iteration, never one of the eight categories."""
+
+    kind: str
+    message: str
+    final: bool = False
+
+
+class Controlled(Event, frozen=True, kw_only=True, tag="control"):
+    """Somebody intervened: resume, pause, mode, fork."""
+
+    action: str
+    detail: str = ""
+
+
+class TrajectoryClosed(Event, frozen=True, kw_only=True, tag="trajectory_closed"):
+    """``stop_reason``: passed, one of the four signals, max_iterations, resubmitted_broken_start or no_more_answers."""
+
+    stop_reason: str
+    passed: bool
+    iterations: int
+
+
+class RunOpened(Event, frozen=True, kw_only=True, tag="run_opened"):
+    """First line of a batch's event stream; the run's own record is run.json."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    cells: int
+    device: str
+    sandbox: str
+
+
+AnyEvent = (
+    RunOpened
+    | TrajectoryOpened
+    | RequestBuilt
+    | ReplyDelta
+    | ReplyReceived
+    | CandidateMade
+    | PreflightDone
+    | OutputArrived
+    | Built
+    | Tested
+    | Sanitized
+    | Timed
+    | Profiled
+    | VerdictReached
+    | SignalRaised
+    | FeedbackGiven
+    | IterationClosed
+    | InfraFailed
+    | Controlled
+    | TrajectoryClosed
+)
