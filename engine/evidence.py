@@ -80,3 +80,5 @@ class Evidence(msgspec.Struct, kw_only=True, omit_defaults=True):
     solution_file: str = "solution.cu"
     harness_files: list[str] = []
     """Names of the files that belong to the task, to tell a fault in them from a fault in the solution."""
+    waited: float = 0.0
+    """Seconds spent in processes and in waiting for the device: what the harness itself did not use."""

@@ -69,6 +69,10 @@ class Fixer(Protocol):
 
     name: str
 
+    def covers(self, task: Task) -> bool:
+        """Whether it can say anything about a task; False only for recorded fixers without an answer for it."""
+        ...
+
     async def propose(self, request: FixRequest) -> Reply: ...
 
     async def close(self) -> None: ...

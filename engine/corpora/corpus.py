@@ -1,0 +1,90 @@
+"""A corpus: its tasks by id, its faults, and a hash that names exactly what was scored."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from engine.corpora.native import read_flat, read_native
+from engine.errors import TaskError
+from engine.task import Task
+
+
+@dataclass
+class Corpus:
+    """``problems`` holds what could not be read; such tasks are not in ``tasks``."""
+
+    path: Path
+    tasks: dict[str, Task] = field(default_factory=dict)
+    problems: list[TaskError] = field(default_factory=list)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the ids and contents of all tasks."""
+        total = hashlib.sha256()
+        for name in sorted(self.tasks):
+            total.update(name.encode() + b"\0" + self.tasks[name].digest.encode())
+        return total.hexdigest()
+
+    def select(self, patterns: tuple[str, ...] = ()) -> list[Task]:
+        """Tasks whose id matches any of the glob patterns (all when there are none), by id. Raises TaskError when a pattern
+        matches nothing."""
+        chosen: dict[str, Task] = {}
+        for pattern in patterns or ("*",):
+            matched = [name for name in sorted(self.tasks) if fnmatch.fnmatchcase(name, pattern)]
+            if not matched:
+                close = ", ".join(sorted(self.tasks)[:6])
+                raise TaskError(
+                    f"--tasks {pattern}: matches none of the {len(self.tasks)} tasks of {self.path} ({close}, ...)"
+                )
+            chosen |= {name: self.tasks[name] for name in matched}
+        return [chosen[name] for name in sorted(chosen)]
+
+
+def load_corpus(path: Path, *, strict: bool = True) -> Corpus:
+    """Read every task of a folder. With ``strict`` the first fault is raised, else all are collected in ``problems``."""
+    if not path.is_dir():
+        raise TaskError(f"{path}: no such folder; --corpus takes a folder of tasks")
+    corpus = Corpus(path)
+    try:
+        flat = (path / "input").is_dir() and (path / "prompts").is_dir()
+        readers: list[Callable[[], Task]]
+        if (path / "input.json").is_file():
+            readers = [partial(read_native, path)]
+        elif flat:
+            stems = sorted(file.stem for file in (path / "input").glob("*.json"))
+            readers = [partial(read_flat, path, stem) for stem in stems]
+        else:
+            # a folder with a broken start and no input.json is a faulty task, not a stranger
+            folders = sorted({file.parent for name in ("input.json", "broken.*") for file in path.glob(f"*/{name}")})
+            readers = [partial(read_native, folder) for folder in folders]
+    except OSError as error:
+        raise TaskError(f"{path}: {error.strerror}") from error
+    if not readers:
+        raise TaskError(f"{path}: no tasks; expected <task>/input.json, or input/ and prompts/ side by side")
+    for read in readers:
+        try:
+            task = read()
+            if task.id in corpus.tasks:
+                raise TaskError(
+                    f"{task.folder / 'input.json'}: task_id: {task.id} is also the id of {corpus.tasks[task.id].folder}"
+                )
+            corpus.tasks[task.id] = task
+        except TaskError as error:
+            if strict:
+                raise
+            corpus.problems.append(error)
+    return corpus
+
+
+def builtin_folder() -> Path:
+    """The built-in corpus: the repository's folder in a checkout, the packaged copy in an installation."""
+    here = Path(__file__).resolve().parents[1]
+    for folder in (here.parent / "corpus", here / "_corpus"):
+        if any(folder.glob("*/input.json")):
+            return folder
+    raise TaskError(f"{here.parent / 'corpus'}: the built-in corpus is missing from this installation")

@@ -1,0 +1,148 @@
+"""Readers of task folders: the native layout, and the paper's flat layout. Every fault names file, field and reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from engine.errors import TaskError
+from engine.task import Task, TaskSpec, is_inner_path
+
+_IGNORED_NAMES = {"__pycache__", ".git", ".DS_Store"}
+
+
+def read_native(folder: Path) -> Task:
+    """The task in ``folder`` (docs/task-format.md). Raises TaskError for the first fault."""
+    spec = _read_spec(folder / "input.json")
+    return _task(
+        spec,
+        folder,
+        prompt=folder / "prompt.txt",
+        broken=_one(folder, "broken"),
+        error_log=folder / "error.log",
+        testbench=folder / "testbench",
+        reference=_one(folder, "reference", required=False),
+        checker=folder / "checker",
+        shared=folder.parent / "shared",
+        answers=folder / "answers",
+    )
+
+
+def read_flat(root: Path, stem: str) -> Task:
+    """A task of the paper's layout: input/<stem>.json, prompts/<stem>.txt, testbench/<stem>/ (appendix C.1).
+
+    The paper does not say where the broken start lies: broken_start/<stem>.<ext> and error_logs/<stem>.log are read, and
+    broken.<ext>, error.log and reference.<ext> inside testbench/<stem>/ when those are absent; the latter are not harness.
+    """
+    inside = root / "testbench" / stem
+    broken = _one(root / "broken_start", stem, required=False) or _one(inside, "broken")
+    log = root / "error_logs" / f"{stem}.log"
+    return _task(
+        _read_spec(root / "input" / f"{stem}.json"),
+        root,
+        prompt=root / "prompts" / f"{stem}.txt",
+        broken=broken,
+        error_log=log if log.is_file() else inside / "error.log",
+        testbench=inside,
+        reference=_one(root / "references", stem, required=False) or _one(inside, "reference", required=False),
+        checker=root / "checker" / stem,
+        shared=root / "shared",
+        answers=root / "answers" / stem,
+    )
+
+
+def _task(
+    spec: TaskSpec,
+    folder: Path,
+    *,
+    prompt: Path,
+    broken: Path | None,
+    error_log: Path,
+    testbench: Path,
+    reference: Path | None,
+    checker: Path,
+    shared: Path,
+    answers: Path,
+) -> Task:
+    if not testbench.is_dir():
+        raise TaskError(f"{testbench}: missing; a task needs its test harness there")
+    assert broken is not None
+    harness = _tree(testbench)
+    for own in (broken, reference, error_log):
+        if own is not None and own.parent == testbench:
+            harness.pop(own.name, None)
+    for name in spec.shared_files:
+        if not (shared / name).is_file():
+            raise TaskError(f"{folder / 'input.json'}: shared_files: {name} is not in {shared}")
+        harness[Path(name).name] = shared / name
+    if spec.solution_file in harness:
+        raise TaskError(f"{testbench / spec.solution_file}: the solution file must not be part of the harness")
+    if spec.check is not None and not checker.is_dir():
+        raise TaskError(f"{checker}: missing; input.json declares a check")
+    return Task(
+        spec=spec,
+        folder=folder,
+        prompt=_text(prompt),
+        broken=_bytes(broken),
+        error_log=_text(error_log),
+        harness_files=harness,
+        checker_files=_tree(checker) if spec.check is not None else {},
+        reference=reference,
+        answers=answers if answers.is_dir() else None,
+    )
+
+
+def _read_spec(path: Path) -> TaskSpec:
+    content = _bytes(path)
+    try:
+        spec = msgspec.json.decode(content, type=TaskSpec)
+    except msgspec.ValidationError as error:
+        # msgspec ends with "- at `$.field`": put the field where a reader looks for it
+        reason, _, place = str(error).partition(" - at `$")
+        field = place.rstrip("`").lstrip(".") or "the object"
+        raise TaskError(f"{path}: {field}: {reason}") from error
+    except msgspec.DecodeError as error:
+        raise TaskError(f"{path}: not JSON: {error}") from error
+    for field, reason in spec.problems():
+        raise TaskError(f"{path}: {field}: {reason}")
+    return spec
+
+
+def _one(folder: Path, stem: str, *, required: bool = True) -> Path | None:
+    """The one file ``stem.<ext>`` of a folder."""
+    found = sorted(path for path in folder.glob(f"{stem}.*") if path.is_file()) if folder.is_dir() else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TaskError(f"{folder}: {' and '.join(path.name for path in found)}: there must be one {stem} file")
+    if required:
+        raise TaskError(f"{folder / stem}.*: missing")
+    return None
+
+
+def _tree(folder: Path) -> dict[str, Path]:
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if _IGNORED_NAMES & set(name.parts):
+            continue
+        if path.is_file() and is_inner_path(str(name)):
+            files[str(name)] = path
+    return files
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TaskError(f"{path}: missing") from None
+    except OSError as error:
+        raise TaskError(f"{path}: {error.strerror}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return _bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TaskError(f"{path}: not UTF-8 at byte {error.start}") from error

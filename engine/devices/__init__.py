@@ -1,0 +1,1 @@
+"""Where kernels run: GPUs by NVML, and the toolkit that builds for them."""

@@ -1,0 +1,66 @@
+"""Find the CUDA toolkit: the PATH first, CUDA_HOME next, then the wheels of the ``toolkit`` extra."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from engine.errors import ConfigError
+
+ABSENT = (
+    "nvcc: not found on PATH, under CUDA_HOME or in this Python's packages. Install the CUDA toolkit, "
+    "or run: pip install 'beaver-tui[toolkit]'"
+)
+
+
+@dataclass(frozen=True)
+class Toolkit:
+    """``nvcc`` is the program as found; ``found`` says where it was looked up (PATH, CUDA_HOME, wheels)."""
+
+    nvcc: Path
+    found: str
+
+    @cached_property
+    def version(self) -> str:
+        """Release and build as nvcc prints them, for example 13.0 (V13.0.88)."""
+        text = subprocess.run(  # noqa: S603
+            [str(self.nvcc), "--version"], capture_output=True, text=True, timeout=30, check=False
+        ).stdout
+        match = re.search(r"release (\S+), (\S+)", text)
+        return f"{match[1]} ({match[2]})" if match else "unknown"
+
+    @property
+    def root(self) -> Path:
+        """The toolkit's folder, which a sandbox must show."""
+        return self.nvcc.resolve().parent.parent
+
+    def program(self, name: str) -> Path | None:
+        """Another program of the toolkit (compute-sanitizer, cuobjdump), or None."""
+        for folder in (self.nvcc.parent, self.root / "bin", Path("/usr/local/cuda/bin")):
+            if os.access(folder / name, os.X_OK):
+                return folder / name
+        found = shutil.which(name)
+        return Path(found) if found else None
+
+
+def find_toolkit() -> Toolkit:
+    """The toolkit to build with. Raises ConfigError, with what to do, when there is none."""
+    on_path = shutil.which("nvcc")
+    if on_path:
+        return Toolkit(Path(on_path), "PATH")
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        home = os.environ.get(variable)
+        if home and os.access(Path(home, "bin", "nvcc"), os.X_OK):
+            return Toolkit(Path(home, "bin", "nvcc"), variable)
+    spec = importlib.util.find_spec("nvidia")
+    for place in spec.submodule_search_locations or [] if spec else []:
+        for nvcc in sorted(Path(place).glob("*/bin/nvcc"), reverse=True):
+            if os.access(nvcc, os.X_OK):
+                return Toolkit(nvcc, "wheels")
+    raise ConfigError(ABSENT)

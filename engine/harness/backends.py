@@ -1,0 +1,72 @@
+"""The nvcc and make backends: a task's commands, made to fit the device that is here. Every rewrite is recorded in words."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.devices.base import Device
+from engine.devices.toolkit import Toolkit
+from engine.task import Task
+
+_NATIVE = re.compile(r"(?<![\w-])(-arch|--gpu-architecture)([= ])native\b")
+
+_PASSED_THROUGH = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "NVIDIA_DRIVER_CAPABILITIES")
+"""What a build or a CUDA program may need from the user's environment. Nothing else of it is ever visible to a candidate."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Shell text as it will run, and what was changed in the task's own."""
+
+    text: str
+    rewrites: tuple[str, ...] = ()
+
+
+def build_command(task: Task, device: Device) -> Command:
+    """The build for ``device``. nvcc only warns about -arch=native where it sees no GPU, and a build's sandbox shows it none:
+    the architecture is always written out."""
+    arch = task.spec.arch_exact or device.arch
+    text, count = _NATIVE.subn(lambda match: f"{match[1]}{match[2]}{arch}", task.spec.build_cmd)
+    rewrites = [f"-arch=native is {arch}, for {device.name}"] if count else []
+    if task.spec.backend == "make" and not re.search(r"\bARCH=", text):
+        text = re.sub(r"(?<![\w./-])make(?![\w.-])", f"make ARCH=-arch={arch}", text, count=1)
+        rewrites.append(f"make is given ARCH=-arch={arch}")
+    return Command(text, tuple(rewrites))
+
+
+def test_command(task: Task) -> str:
+    """What runs in the candidate's sandbox as the test: the driver of a checked task, the whole test of another."""
+    if task.spec.check is not None:
+        return task.spec.check.run
+    assert task.spec.test_cmd is not None
+    return task.spec.test_cmd
+
+
+def environment(toolkit: Toolkit | None, device: Device | None = None) -> dict[str, str]:
+    """The allow-list: a path with the toolkit first, a plain locale, and the device that was chosen."""
+    folders = [str(toolkit.nvcc.parent)] if toolkit else []
+    folders += ["/usr/local/bin", "/usr/bin", "/bin"]
+    variables = {
+        "PATH": ":".join(dict.fromkeys(folders)),
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "TERM": "dumb",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+    }
+    for name in _PASSED_THROUGH:
+        if name in os.environ:
+            variables[name] = os.environ[name]
+    if device is not None and device.kind == "cuda":
+        variables["CUDA_VISIBLE_DEVICES"] = device.uuid
+    return variables
+
+
+def visible_folders(toolkit: Toolkit | None) -> tuple[Path, ...]:
+    """Folders beside /usr that a build must see: a toolkit in /opt or in a virtual environment."""
+    if toolkit is None:
+        return ()
+    folders = {toolkit.root, toolkit.nvcc.parent}
+    return tuple(sorted(folder for folder in folders if not folder.is_relative_to("/usr")))

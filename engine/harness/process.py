@@ -1,0 +1,234 @@
+"""Run one step to its end, whatever the step tries: bounded output, wall, memory and disk watched, the whole tree killed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from engine.errors import InfraError
+from engine.events import StepRecord
+from engine.evidence import StepEvidence
+from engine.harness.capture import Capture
+from engine.harness.limits import Limits
+from engine.harness.sandbox import Launch, start
+
+Output = Callable[[str, bytes], None]
+"""Called with the stream's name (stdout, stderr) and a piece of it, while the step runs."""
+
+_CHUNK = 1 << 16
+_DRAIN_SECONDS = 1.0
+"""How long output is still read after the tree is dead: pipes are empty by then unless something outlived the kill."""
+
+
+@dataclass
+class Ended:
+    """How a step ended. ``exit_code`` is None after a signal; shells report a child's signal as 128 + its number."""
+
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    memory_killed: bool
+    stdout: Capture
+    stderr: Capture
+    seconds: float
+    peak_memory: int
+    disk_killed: bool = False
+
+    def evidence(self) -> StepEvidence:
+        return StepEvidence(
+            exit_code=self.exit_code,
+            signal=self.signal,
+            timed_out=self.timed_out,
+            memory_killed=self.memory_killed,
+            stdout=self.stdout.text(),
+            stderr=self.stderr.text() + ("\nbeaver: killed, it filled the disk\n" if self.disk_killed else ""),
+            seconds=self.seconds,
+        )
+
+    def record(self, command: str) -> StepRecord:
+        return StepRecord(
+            command=command,
+            exit_code=self.exit_code,
+            signal=self.signal,
+            timed_out=self.timed_out,
+            memory_killed=self.memory_killed,
+            stdout=self.stdout.excerpt(),
+            stderr=self.stderr.excerpt(),
+            seconds=round(self.seconds, 4),
+            peak_memory=self.peak_memory,
+        )
+
+
+async def run_step(launch: Launch, limits: Limits, on_output: Output | None = None, disk: Path | None = None) -> Ended:
+    """Run a launch to its end. ``disk`` is a folder whose growth is watched. Raises InfraError when it cannot be started.
+
+    Cancelling kills the tree before the cancellation goes on.
+    """
+    loop = asyncio.get_running_loop()
+    began = time.monotonic()
+    try:
+        process = start(launch, subprocess.PIPE)
+    except OSError as error:
+        raise InfraError(f"cannot start {launch.arguments[0]}: {error.strerror}", kind="process") from error
+    captures = {"stdout": Capture(), "stderr": Capture()}
+    open_pipes: set[int] = set()
+    drained = asyncio.Event()
+
+    def read(name: str, descriptor: int) -> None:
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if chunk:
+            captures[name].feed(chunk)
+            if on_output is not None:
+                on_output(name, chunk)
+            return
+        loop.remove_reader(descriptor)
+        open_pipes.discard(descriptor)
+        if not open_pipes:
+            drained.set()
+
+    for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
+        assert pipe is not None
+        os.set_blocking(pipe.fileno(), False)
+        open_pipes.add(pipe.fileno())
+        loop.add_reader(pipe.fileno(), read, name, pipe.fileno())
+
+    exited = asyncio.Event()
+    _notify_on_exit(process, loop, exited)
+    watch = _Watch(process.pid, limits, disk)
+    watching = asyncio.create_task(watch.until_over())
+    timed_out = False
+    try:
+        waiting = asyncio.create_task(exited.wait())
+        done, _ = await asyncio.wait(
+            {waiting, watching}, timeout=limits.wall - (time.monotonic() - began), return_when=asyncio.FIRST_COMPLETED
+        )
+        timed_out = not done
+    finally:
+        watching.cancel()
+        waiting.cancel()
+        kill_tree(process.pid, launch.marker)
+        await asyncio.shield(_settle(exited, drained))
+        for descriptor in tuple(open_pipes):
+            loop.remove_reader(descriptor)
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+    # after our own kill the status says nothing about the step
+    code = None if timed_out or watch.over else process.returncode
+    return Ended(
+        exit_code=code if code is not None and code >= 0 else None,
+        signal=-code if code is not None and code < 0 else None,
+        timed_out=timed_out,
+        memory_killed=watch.over == "memory",
+        disk_killed=watch.over == "disk",
+        stdout=captures["stdout"],
+        stderr=captures["stderr"],
+        seconds=time.monotonic() - began,
+        peak_memory=watch.peak,
+    )
+
+
+async def _settle(exited: asyncio.Event, drained: asyncio.Event) -> None:
+    await exited.wait()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            await drained.wait()
+
+
+def _notify_on_exit(process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop, exited: asyncio.Event) -> None:
+    """A thread that waits: asyncio's own child watcher also waits for pipes that a daemon may hold open for ever."""
+
+    def wait() -> None:
+        process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop was closed under us
+            loop.call_soon_threadsafe(exited.set)
+
+    threading.Thread(target=wait, daemon=True, name=f"wait-{process.pid}").start()
+
+
+class _Watch:
+    """Looks at the tree's resident size and at a folder's size, often at first and then four times a second."""
+
+    def __init__(self, pid: int, limits: Limits, disk: Path | None) -> None:
+        self._pid, self._limits, self._disk = pid, limits, disk
+        self.peak = 0
+        self.over = ""
+
+    async def until_over(self) -> None:
+        pause = 0.05
+        while not self.over:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 0.25)
+            resident = _resident(self._pid)
+            self.peak = max(self.peak, resident)
+            if resident > self._limits.memory:
+                self.over = "memory"
+            elif self._disk is not None and _disk_use(self._disk) > 2 * self._limits.file_size:
+                self.over = "disk"
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process and its descendants hold."""
+    total = 0
+    with contextlib.suppress(psutil.Error):
+        parent = psutil.Process(pid)
+        for process in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                total += process.memory_info().rss
+    return total
+
+
+def _disk_use(folder: Path) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(f"{place}/{name}").st_blocks * 512
+    return total
+
+
+def kill_tree(pid: int, marker: str) -> None:
+    """Kill a step's session and, where no pid namespace did it, whatever left the session but still carries the marker."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    wanted = f"BEAVER_STEP={marker}".encode()
+    for _ in range(20):
+        strays = [stray for stray in _marked(wanted) if stray != os.getpid()]
+        if not strays:
+            return
+        for stray in strays:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(stray, signal.SIGKILL)
+
+
+def _marked(wanted: bytes) -> list[int]:
+    found = []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{entry.name}/environ", "rb") as stream:  # noqa: PTH123 (hot, and not a file)
+                environment = stream.read()
+            if wanted in environment and _state(entry.name) not in "ZX":
+                found.append(int(entry.name))
+    return found
+
+
+def _state(pid: str) -> str:
+    with open(f"/proc/{pid}/stat", "rb") as stream:  # noqa: PTH123
+        return stream.read().rsplit(b") ", 1)[-1][:1].decode()

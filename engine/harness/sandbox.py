@@ -1,0 +1,293 @@
+"""Where a candidate's processes run: bubblewrap, bare namespaces, or (only when asked for) nothing.
+
+Candidates are hostile until proven otherwise. A box shows a process the system's programs and libraries, the CUDA toolkit,
+the GPU's device nodes and one workspace; no network, no home, no project, no environment beyond an allow-list. What was
+tried and failed, and therefore must stay: as root, bubblewrap without ``--cap-drop ALL`` lets the child remount the system
+writable; a process limit holds nothing for root, so the uid is dropped before bubblewrap starts. docs/security.md has the
+attacks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from engine.errors import ConfigError
+from engine.harness.limits import GIB, Limits
+
+WORKSPACE = "/workspace"
+"""Where the box mounts the workspace: logs name the same paths on every machine."""
+
+_UIDS = range(61184, 65520)
+"""The range that systemd keeps for dynamic users: nobody's files belong to it."""
+
+_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf")
+
+_GPU_NODES = ("nvidia*", "nvidia-caps/*", "dri/renderD*")
+
+
+@dataclass(frozen=True)
+class Box:
+    """What one step may see and change. ``readonly`` names files of the workspace (relative) that it must not change;
+    with ``frozen`` the whole workspace is read-only and only the folders in ``writable`` are not."""
+
+    workspace: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    readonly: tuple[str, ...] = ()
+    frozen: bool = False
+    writable: tuple[str, ...] = ()
+    visible: tuple[Path, ...] = ()
+    """Folders outside the system's own that a build needs, such as a toolkit in /opt."""
+    gpu: bool = False
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A process to start: arguments, environment, and the uid to become first (None: stay)."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    uid: int | None
+    directory: str
+    marker: str
+    """Value of BEAVER_STEP, by which a process that escaped its session is found again."""
+
+
+class Sandbox(Protocol):
+    """A way to start shell text in a box."""
+
+    name: str
+
+    @property
+    def uid(self) -> int | None:
+        """The uid that candidates get, None for our own: who must own a workspace."""
+        ...
+
+    def launch(self, command: str, box: Box, limits: Limits) -> Launch: ...
+
+
+_counter = itertools.count()
+
+
+def _marker() -> str:
+    return f"{os.getpid()}-{next(_counter)}"
+
+
+def sandbox_uid() -> int | None:
+    """The unprivileged uid for this process's candidates; None when we are not root and simply stay who we are."""
+    return _UIDS[os.getpid() % len(_UIDS)] if os.geteuid() == 0 else None
+
+
+def _process_limit(uid: int | None, limits: Limits) -> int | None:
+    """RLIMIT_NPROC counts all processes of a uid. A fresh uid has none; a person's own uid has many already."""
+    if uid is not None:
+        return limits.processes
+    running = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == os.getuid():
+                    running += sum(1 for _ in os.scandir(f"/proc/{entry.name}/task"))
+            except OSError:
+                continue  # it ended while we looked
+    return running + limits.processes
+
+
+class Bubblewrap:
+    """Own user, mount, pid, network, ipc and uts namespaces; about 5 ms a launch."""
+
+    name = "bubblewrap"
+
+    def __init__(self) -> None:
+        self.uid = sandbox_uid()
+
+    def launch(self, command: str, box: Box, limits: Limits) -> Launch:
+        marker = _marker()
+        arguments = [*limits.prlimit(_process_limit(self.uid, limits)), "bwrap", *_ISOLATION, *_system_mounts()]
+        for folder in box.visible:
+            arguments += ["--ro-bind", str(folder), str(folder)]
+        if box.gpu:
+            arguments += _gpu_mounts()
+        arguments += ["--ro-bind" if box.frozen else "--bind", str(box.workspace), WORKSPACE]
+        for name in box.readonly:
+            arguments += ["--ro-bind", str(box.workspace / name), f"{WORKSPACE}/{name}"]
+        for name in box.writable:
+            arguments += ["--bind", str(box.workspace / name), f"{WORKSPACE}/{name}"]
+        arguments += ["--chdir", WORKSPACE, "--", "/bin/sh", "-c", command]
+        environment = {**box.environment, "HOME": "/home/beaver", "TMPDIR": "/tmp", "BEAVER_STEP": marker}
+        return Launch(arguments, environment, self.uid, "/", marker)
+
+
+_ISOLATION = (
+    "--unshare-all",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+    "--hostname",
+    "beaver",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--size",
+    str(GIB),
+    "--tmpfs",
+    "/tmp",
+    "--size",
+    str(GIB),
+    "--tmpfs",
+    "/home",
+    "--dir",
+    "/home/beaver",
+)
+
+
+@cache
+def _system_mounts() -> tuple[str, ...]:
+    """/usr, the old top-level folders that lead into it, and the few files of /etc that the loader reads."""
+    mounts = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+        path = Path("/", name)
+        if path.is_symlink():
+            mounts += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            mounts += ["--ro-bind", str(path), str(path)]
+    for name in _ETC:
+        if Path("/etc", name).exists():
+            mounts += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    return tuple(mounts)
+
+
+def _gpu_mounts() -> list[str]:
+    mounts = []
+    for pattern in _GPU_NODES:
+        for node in sorted(Path("/dev").glob(pattern)):
+            mounts += ["--dev-bind", str(node), str(node)]
+    if Path("/sys").is_dir():
+        mounts += ["--ro-bind", "/sys", "/sys"]
+    return mounts
+
+
+class Namespaces:
+    """What ``unshare`` alone gives: no network, own processes, and empty folders over the places in ``hide``.
+
+    Weaker than bubblewrap: the rest of the system stays visible (read-only by the uid's permissions) and the workspace is
+    protected by comparing it before and after, not by mounts.
+    """
+
+    name = "namespaces"
+
+    def __init__(self, hide: tuple[Path, ...] = ()) -> None:
+        self.uid = sandbox_uid()
+        self.hide = hide
+
+    def launch(self, command: str, box: Box, limits: Limits) -> Launch:
+        marker = _marker()
+        home = box.workspace.parent / "home"
+        script = [
+            "set -e",
+            "mount -t proc proc /proc",
+            'for place in $BEAVER_HIDE; do mount -t tmpfs -o size=1m tmpfs "$place"; done',
+            f"cd {shlex.quote(str(box.workspace))}",
+            "unset BEAVER_HIDE",
+            # a child, not exec: the first process of a pid namespace ignores the signals that it sends to itself
+            f"setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- /bin/sh -c {shlex.quote(command)} && exit 0 || exit $?",
+        ]
+        arguments = [
+            *limits.prlimit(_process_limit(self.uid, limits)),
+            *("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts"),
+            *("--fork", "--kill-child=KILL", "/bin/sh", "-c", "\n".join(script)),
+        ]
+        hidden = " ".join(str(path) for path in self.hide if path.is_dir() and " " not in str(path))
+        environment = {
+            **box.environment,
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "BEAVER_STEP": marker,
+            "BEAVER_HIDE": hidden,
+        }
+        return Launch(arguments, environment, self.uid, "/", marker)
+
+
+class NoSandbox:
+    """The user said ``--sandbox none``: limits and the environment allow-list stay, containment does not."""
+
+    name = "none"
+
+    uid = None
+
+    def launch(self, command: str, box: Box, limits: Limits) -> Launch:
+        marker = _marker()
+        arguments = [*limits.prlimit(None), "/bin/sh", "-c", command]
+        home = box.workspace.parent / "home"
+        environment = {**box.environment, "HOME": str(home), "TMPDIR": str(home), "BEAVER_STEP": marker}
+        return Launch(arguments, environment, None, str(box.workspace), marker)
+
+
+def checker_launch(arguments: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Launch:
+    """A task's checker: trusted code that reads untrusted files. It keeps the user's view of the disk, read-only but for
+    its own folder, without network and capabilities where bubblewrap works."""
+    marker = _marker()
+    command = limits.prlimit(None)
+    if _works("bubblewrap"):
+        command += [
+            *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+            *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"),
+            *("--bind", str(folder), str(folder), "--chdir", str(folder), "--"),
+        ]
+    return Launch([*command, *arguments], {**environment, "BEAVER_STEP": marker}, None, str(folder), marker)
+
+
+def choose_sandbox(wish: str = "auto", hide: tuple[Path, ...] = ()) -> Sandbox:
+    """The sandbox that ``wish`` names, or the strongest that works here. Raises ConfigError instead of running unprotected."""
+    if wish == "none":
+        return NoSandbox()
+    if wish in ("auto", "bubblewrap") and _works("bubblewrap"):
+        return Bubblewrap()
+    if wish in ("auto", "namespaces") and _works("namespaces"):
+        return Namespaces(hide)
+    if wish not in ("auto", "bubblewrap", "namespaces"):
+        raise ConfigError(f"--sandbox {wish}: choose auto, bubblewrap, namespaces or none")
+    tried = "bubblewrap and user namespaces do" if wish == "auto" else f"{wish} does"
+    raise ConfigError(
+        f"sandbox: {tried} not work on this machine. Install bubblewrap (apt-get install bubblewrap), or accept the "
+        "risk of running a model's code unprotected with --sandbox none"
+    )
+
+
+@cache
+def _works(name: str) -> bool:
+    """Whether a real launch in that sandbox ends well; asked once a process."""
+    if shutil.which({"bubblewrap": "bwrap", "namespaces": "unshare"}[name]) is None:
+        return False
+    sandbox: Sandbox = Bubblewrap() if name == "bubblewrap" else Namespaces()
+    launch = sandbox.launch("true", Box(workspace=Path("/usr"), frozen=True), Limits())
+    try:
+        return start(launch, subprocess.DEVNULL).wait(timeout=10) == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def start(launch: Launch, output: int) -> subprocess.Popen[bytes]:
+    """Start a launch in a session of its own, with nothing inherited but its output."""
+    identity = {} if launch.uid is None else {"user": launch.uid, "group": launch.uid, "extra_groups": []}
+    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
+        launch.arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=launch.environment,
+        cwd=launch.directory,
+        start_new_session=True,
+        close_fds=True,
+        bufsize=0,
+        **identity,
+    )

@@ -1,0 +1,356 @@
+"""The repair loop (paper 3.3): broken start, fixer, candidate, evidence, verdict, feedback, again."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol as Plug
+
+from engine import events as ev
+from engine.errors import InfraError, NoMoreAnswers
+from engine.evidence import Evidence
+from engine.extract import extract
+from engine.fixers.base import Fixer, FixRequest, Reply
+from engine.harness.examine import Emit, Job, SaveLog
+from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
+from engine.protocol import EarlyStop, GateMode, Protocol
+from engine.pump import Pump
+from engine.store import MemoryStore, Store
+from engine.task import Task
+from engine.trajectory import Iteration, Trajectory
+from engine.verdict import Step, classify, signals, stop_reason
+from engine.verdict.feedback import Observed, feedback_text
+
+_HARNESS_TRIES = 3
+
+
+class Examiner(Plug):
+    """What judges a candidate: the harness, or a stand-in that tells where it runs."""
+
+    async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Evidence: ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Who tries what under which rules: one cell of a plan. ``seed`` is the run's secret; ``device`` and ``sandbox`` are
+    recorded as the harness names them."""
+
+    task: Task
+    fixer: Fixer
+    protocol: Protocol = field(default_factory=Protocol)
+    attempt: int = 1
+    run: str = ""
+    seed: str = ""
+    device: str = ""
+    sandbox: str = ""
+
+
+async def repair(
+    setting: Setting,
+    harness: Examiner,
+    store: Store | None = None,
+    past: Trajectory | None = None,
+    stop_after: int | None = None,
+) -> AsyncIterator[ev.Event]:
+    """Play a trajectory and yield its events; whoever reads them journals them, so each is on disk before the next step.
+
+    ``past`` is a trajectory to go on with: a reply that was received is never asked for again, an unfinished iteration is
+    examined anew. With ``stop_after`` the trajectory is left open after that iteration. An InfraError ends the iteration
+    with an infra_error event and leaves the trajectory open; closing the iterator kills what runs and leaves it open too.
+    """
+    play = _Play(setting, harness, store or MemoryStore(), past or Trajectory())
+    async for event in play.events(stop_after or setting.protocol.iterations):
+        play.state.apply(event)
+        yield event
+
+
+class _Play:
+    def __init__(self, setting: Setting, harness: Examiner, store: Store, state: Trajectory) -> None:
+        self._setting, self._harness, self._store, self.state = setting, harness, store, state
+        self._task, self._protocol = setting.task, setting.protocol
+
+    async def events(self, until: int) -> AsyncIterator[ev.Event]:
+        if self.state.closed is not None:
+            return
+        yield self._opening() if self.state.opened is None else ev.Controlled(action="resume")
+        while (reason := self._stop_reason()) is None and len(self.state.finished) < until:
+            number = len(self.state.finished) + 1
+            try:
+                async for event in self._iterate(number):
+                    yield event
+            except InfraError as fault:
+                yield ev.InfraFailed(iteration=number, kind=fault.kind, message=str(fault), final=True)
+                return
+            except NoMoreAnswers:
+                reason = "no_more_answers"
+                break
+        if reason is not None:
+            yield ev.TrajectoryClosed(stop_reason=reason, passed=self.state.passed, iterations=len(self.state.finished))
+
+    async def _iterate(self, number: int) -> AsyncIterator[ev.Event]:
+        iteration = self.state.iteration(number)
+        if iteration.reply is None:
+            async for event in self._ask(number):
+                yield event
+        began = time.monotonic()
+        candidate, code = self._candidate(iteration)
+        yield candidate
+        evidence = Evidence(preflight=[f"unusable_reply: {candidate.problem}"])
+        if code is None:
+            yield ev.PreflightDone(iteration=number, findings=evidence.preflight)
+        else:
+            async for item in self._examine(number, code):
+                if isinstance(item, Evidence):
+                    evidence = item
+                else:
+                    yield item
+        verdict = self._verdict(iteration, evidence)
+        yield verdict
+        for signal in self._signals(iteration):
+            yield signal
+        passed = verdict.category == "passed" and not verdict.signature
+        if not passed:
+            yield ev.FeedbackGiven(iteration=number, level=self._protocol.feedback, text=self._feedback(iteration))
+        spent = time.monotonic() - began - evidence.waited
+        yield ev.IterationClosed(iteration=number, passed=passed, harness_seconds=round(max(spent, 0.0), 5))
+
+    # asking
+
+    async def _ask(self, number: int) -> AsyncIterator[ev.Event]:
+        rounds = [self._round(iteration) for iteration in self.state.finished]
+        messages = build_messages(self._task, self._protocol, rounds)
+        prompt = encode_messages(messages)
+        yield ev.RequestBuilt(
+            iteration=number,
+            prompt=self._store.put("prompts", prompt, "json"),
+            feedback=self._protocol.feedback,
+            history=[item.iteration for item in shown_rounds(self._protocol, rounds)],
+            characters=len(prompt),
+        )
+        pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, rounds, emit))
+        async for event in pump:
+            yield event
+        reply = pump.result
+        yield ev.ReplyReceived(
+            iteration=number,
+            response=self._store.put("responses", _to_bytes(reply.text)),
+            whole_file=reply.whole_file,
+            model=reply.model,
+            finish_reason=reply.finish_reason,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            cost=reply.cost,
+            seconds=reply.seconds,
+            calls=reply.calls,
+            reasoning=self._store.put("responses", _to_bytes(reply.reasoning)) if reply.reasoning else None,
+        )
+
+    async def _propose(self, number: int, messages: list[dict[str, str]], rounds: list[Round], emit: Emit) -> Reply:
+        last = self.state.finished[-1] if self.state.finished else None
+        request = FixRequest(
+            task=self._task,
+            attempt=self._setting.attempt,
+            iteration=number,
+            messages=messages,
+            source=self._source_before(number),
+            feedback=rounds[-1].feedback if last is not None else "",
+            temperature=self._protocol.effective_temperature,
+            sample=self._setting.attempt,
+            on_delta=lambda text, reasoning: emit(ev.ReplyDelta(iteration=number, text=text, reasoning=reasoning)),
+        )
+        return await self._setting.fixer.propose(request)
+
+    def _round(self, iteration: Iteration) -> Round:
+        solution = iteration.candidate.solution if iteration.candidate else None
+        source = decode(self._store.get("solutions", solution)) if solution else None
+        return Round(iteration.number, source, iteration.feedback.text if iteration.feedback else "")
+
+    def _source_before(self, number: int) -> bytes:
+        """The file as it stood before an iteration: the last usable candidate, or the broken start."""
+        for iteration in reversed(self.state.iterations[: number - 1]):
+            if iteration.candidate is not None and iteration.candidate.solution is not None:
+                return self._store.get("solutions", iteration.candidate.solution)
+        return self._task.broken
+
+    # judging
+
+    def _candidate(self, iteration: Iteration) -> tuple[ev.CandidateMade, bytes | None]:
+        assert iteration.reply is not None
+        text = self._store.get("responses", iteration.reply.response).decode("utf-8", "surrogateescape")
+        truncated = iteration.reply.finish_reason == "length"
+        suffix = Path(self._task.spec.solution_file).suffix
+        if iteration.reply.whole_file:
+            source, problem = text, None
+        else:
+            start = self._task.broken.decode("utf-8", "replace")
+            found = extract(text, suffix=suffix, start=start, truncated=truncated)
+            source, problem = found.source, found.problem
+        if source is None:
+            return ev.CandidateMade(iteration=iteration.number, problem=problem, truncated=truncated), None
+        code = _to_bytes(source)
+        added, removed = _line_changes(self._source_before(iteration.number), code)
+        made = ev.CandidateMade(
+            iteration=iteration.number,
+            solution=self._store.put("solutions", code, suffix.lstrip(".") or "txt"),
+            truncated=truncated,
+            added=added,
+            removed=removed,
+            resubmitted_start=code == self._task.broken,
+        )
+        return made, code
+
+    async def _examine(self, number: int, code: bytes) -> AsyncIterator[ev.Event | Evidence]:
+        """The harness's events and, last, its evidence. A fault of the machine is retried: it is not the candidate's."""
+        setting = self._setting
+        job = Job(
+            task=self._task,
+            code=code,
+            iteration=number,
+            seed=derive_seed(setting.seed, self._task.id, setting.attempt, number),
+            gate=self._protocol.gate,
+            launches=self._protocol.launches,
+        )
+        for tries_left in range(_HARNESS_TRIES - 1, -1, -1):
+            pump: Pump[ev.Event, Evidence] = Pump(
+                lambda emit: self._harness.examine(
+                    job, emit, lambda step, text: self._store.save_log(number, step, text)
+                )
+            )
+            try:
+                async for event in pump:
+                    yield event
+            except InfraError as fault:
+                if not fault.retryable or not tries_left:
+                    raise
+                yield ev.InfraFailed(iteration=number, kind=fault.kind, message=str(fault))
+            else:
+                yield pump.result
+                return
+
+    def _verdict(self, iteration: Iteration, evidence: Evidence) -> ev.VerdictReached:
+        """The classifier's verdict; under the in-loop gate a correct candidate that is not fast enough gets a signature."""
+        verdict = classify(evidence, ambiguous_unclassified=self._protocol.ambiguous_unclassified)
+        signature = verdict.signature
+        if verdict.passed:
+            signature = self._gate_signature(iteration)
+        return ev.VerdictReached(
+            iteration=iteration.number,
+            category=verdict.category,
+            outcome_bucket=verdict.outcome_bucket,
+            rule=verdict.rule,
+            signature=signature,
+            stage=verdict.stage,
+            rivals=list(verdict.rivals),
+            line=verdict.line,
+            hazards=list(verdict.hazards),
+        )
+
+    def _gate_signature(self, iteration: Iteration) -> str:
+        if self._protocol.gate_mode is GateMode.POSTHOC or self._protocol.gate == 0:
+            return ""
+        gate = iteration.timed.gate if iteration.timed else "unmeasured"
+        return {"pass": "", "fail": "too_slow"}.get(gate, "unmeasured")
+
+    def _feedback(self, iteration: Iteration) -> str:
+        assert iteration.verdict is not None
+        device = self._setting.device.partition(" ")[0]
+        observed = Observed(
+            verdict=iteration.verdict,
+            preflight=iteration.preflight,
+            built=iteration.built,
+            tested=iteration.tested,
+            timed=iteration.timed,
+            profiled=iteration.profiled,
+            problem=iteration.candidate.problem if iteration.candidate else None,
+            test_budget=self._task.spec.budgets(device).test,
+        )
+        return feedback_text(observed, self._protocol)
+
+    # deciding
+
+    def _signals(self, iteration: Iteration) -> list[ev.SignalRaised]:
+        number = iteration.number
+        raised = []
+        if iteration.candidate is not None and iteration.candidate.resubmitted_start:
+            raised.append(ev.SignalRaised(iteration=number, name="resubmitted_broken_start", iterations=[number]))
+        protocol = self._protocol
+        steps = [*self.state.steps, iteration.step]
+        fired = signals(
+            steps,
+            oscillation_m=protocol.oscillation_m,
+            oscillation_n=protocol.oscillation_n,
+            no_progress_c=protocol.no_progress_c,
+        )
+        for name in fired:
+            raised.append(ev.SignalRaised(iteration=number, name=name, iterations=_raised_by(name, steps, protocol)))
+        return raised
+
+    def _stop_reason(self) -> str | None:
+        """Why the trajectory is over after its last closed iteration, or None. A pass outranks every signal."""
+        finished = self.state.finished
+        if not finished:
+            return None
+        last = finished[-1]
+        if last.passed:
+            return "passed"
+        if self._protocol.early_stop is EarlyStop.STOP:
+            stagnation = stop_reason(name for name in last.signals if name != "resubmitted_broken_start")
+            if stagnation is not None:
+                return stagnation
+        if self._protocol.stop_on_resubmitted_start and "resubmitted_broken_start" in last.signals:
+            return "resubmitted_broken_start"
+        return "max_iterations" if len(finished) >= self._protocol.iterations else None
+
+    def _opening(self) -> ev.TrajectoryOpened:
+        setting, spec = self._setting, self._task.spec
+        return ev.TrajectoryOpened(
+            run=setting.run,
+            task=self._task.id,
+            fixer=setting.fixer.name,
+            attempt=setting.attempt,
+            protocol=self._protocol,
+            device=setting.device,
+            sandbox=setting.sandbox,
+            broken=self._task.broken_sha,
+            start_bucket=spec.start_bucket,
+            source_model=spec.source_model,
+        )
+
+
+def derive_seed(secret: str, task: str, attempt: int, iteration: int) -> int:
+    """64 bits for a checker: from the run's secret, the same for every fixer, fresh in every iteration."""
+    text = "\0".join((secret, task, str(attempt), str(iteration)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _to_bytes(text: str) -> bytes:
+    """Exact bytes of a text that may carry undecodable bytes of a person's file as surrogates."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate from a model's JSON
+        return text.encode("utf-8", "replace")
+
+
+def _line_changes(before: bytes, after: bytes) -> tuple[int, int]:
+    """Lines added and removed."""
+    matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    added = removed = 0
+    for _, first, last, start, end in (code for code in matcher.get_opcodes() if code[0] != "equal"):
+        removed += last - first
+        added += end - start
+    return added, removed
+
+
+def _raised_by(name: str, steps: list[Step], protocol: Protocol) -> list[int]:
+    """The iterations that a reader should look at to see why a signal fired."""
+    last = len(steps)
+    if name == "duplicate_code":
+        return [last - 1, last]
+    if name == "code_cycle":
+        return [next(index for index, step in enumerate(steps, 1) if step.sha == steps[-1].sha), last]
+    width = protocol.oscillation_n if name == "category_oscillation" else protocol.no_progress_c
+    return list(range(max(1, last - width + 1), last + 1))

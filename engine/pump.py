@@ -1,0 +1,42 @@
+"""Turn a coroutine that reports through a callback into an async iterator of its reports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Pump(Generic[Item, Result]):
+    """Runs ``work(emit)`` and yields what it emits, in order, while it runs. ``result`` is set when the iteration ends; an
+    exception of the work is raised from the iteration. Leaving the iteration early cancels the work and waits for it.
+    """
+
+    result: Result
+
+    def __init__(self, work: Callable[[Callable[[Item], None]], Awaitable[Result]]) -> None:
+        self._work = work
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        queue: asyncio.Queue[Item | None] = asyncio.Queue()
+
+        async def run() -> Result:
+            try:
+                return await self._work(queue.put_nowait)
+            finally:
+                queue.put_nowait(None)
+
+        task = asyncio.create_task(run())
+        try:
+            while (item := await queue.get()) is not None:
+                yield item
+            self.result = await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+            elif not task.cancelled():
+                task.exception()  # seen: it was raised above, or the reader has gone

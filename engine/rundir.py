@@ -1,0 +1,159 @@
+"""A run on disk: everything a user needs to archive, resume and read again."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import re
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from engine.errors import RunError
+from engine.events import SCHEMA_VERSION, utc_now
+from engine.protocol import Protocol
+from engine.store import DiskStore, write_whole
+
+
+class Cell(msgspec.Struct, frozen=True, order=True):
+    """One line of a plan: a trajectory that the run promises."""
+
+    task: str
+    fixer: str
+    attempt: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.task} · {self.fixer}" + (f" · attempt {self.attempt}" if self.attempt > 1 else "")
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """run.json: what was decided before the first step. ``seed`` is the secret that checkers' inputs come from; it is
+    here, and nowhere that a candidate can see, so that a failure can be reproduced."""
+
+    schema_version: int = SCHEMA_VERSION
+    name: str
+    created: str = msgspec.field(default_factory=utc_now)
+    tool_version: str
+    protocol: Protocol
+    corpus: str
+    corpus_hash: str
+    tasks: int
+    fixers: list[dict[str, Any]]
+    device: dict[str, Any]
+    sandbox: str
+    toolkit: str
+    seed: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
+    two_phase: bool = False
+    python: str = msgspec.field(default_factory=platform.python_version)
+    system: str = msgspec.field(default_factory=lambda: f"{platform.system()} {platform.machine()}")
+
+
+def slug(name: str) -> str:
+    """A path part for any name, reversible by ``unslug``: CUDA/10 becomes CUDA%2F10."""
+    text = quote(name, safe="")
+    return text.replace(".", "%2E", 1) if text.startswith(".") else text
+
+
+def unslug(part: str) -> str:
+    """The name that ``slug`` made ``part`` of."""
+    return unquote(part)
+
+
+class RunDirectory:
+    """An existing run. ``create`` makes one, the constructor opens one; nothing is written before ``lock`` is held."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            content = (path / "run.json").read_bytes()
+        except FileNotFoundError:
+            raise RunError(f"{path}: no run here (run.json is missing)") from None
+        except OSError as error:
+            raise RunError(f"{path / 'run.json'}: {error.strerror}") from error
+        try:
+            version = msgspec.json.decode(content, type=dict[str, Any]).get("schema_version", 0)
+            if version > SCHEMA_VERSION:
+                raise RunError(
+                    f"{path}: written with schema version {version}, this program knows {SCHEMA_VERSION}; "
+                    "use a newer beaver-tui"
+                )
+            self.record = msgspec.json.decode(content, type=RunRecord)
+        except msgspec.MsgspecError as error:
+            raise RunError(f"{path / 'run.json'}: not a run record: {error}") from error
+
+    @classmethod
+    def create(cls, record: RunRecord, plan: list[Cell], out: Path | None = None) -> RunDirectory:
+        """Make ``out``, or a new folder under runs/. A folder that holds anything is refused: runs are never mixed."""
+        path = out if out is not None else _fresh_folder(record.name)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise RunError(f"{path}: not empty; choose a new --out, or go on with --resume {path}")
+            lines = b"".join(msgspec.json.encode(cell) + b"\n" for cell in plan)
+            write_whole(path / "plan.jsonl", lines)
+            # run.json last: a folder with it is a run, a folder without it is not yet one
+            write_whole(path / "run.json", msgspec.json.format(msgspec.json.encode(record), indent=2))
+        except OSError as error:
+            raise RunError(f"{path}: cannot be written: {error.strerror}") from error
+        return cls(path)
+
+    @property
+    def plan(self) -> list[Cell]:
+        """The cells that the run promises, in their order."""
+        try:
+            lines = (self.path / "plan.jsonl").read_bytes().splitlines()
+            return [msgspec.json.decode(line, type=Cell) for line in lines]
+        except (OSError, msgspec.MsgspecError) as error:
+            raise RunError(f"{self.path / 'plan.jsonl'}: {error}") from error
+
+    def folder(self, cell: Cell) -> Path:
+        """Where a cell's trajectory lies."""
+        return self.path / "trajectories" / slug(cell.task) / slug(cell.fixer) / str(cell.attempt)
+
+    def journal(self, cell: Cell) -> Path:
+        return self.folder(cell) / "journal.jsonl"
+
+    def store(self, cell: Cell) -> DiskStore:
+        return DiskStore(self.path, self.folder(cell) / "logs")
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Be the only process that writes this run. Raises RunError that names the owner."""
+        path = self.path / "lock"
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise RunError(f"{path}: {error.strerror}") from error
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                owner = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip() or "another process"
+                raise RunError(f"{self.path}: this run is being written by {owner}") from None
+            os.ftruncate(descriptor, 0)
+            owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": utc_now()}
+            os.write(descriptor, json.dumps(owner).encode() + b"\n")
+            yield
+            os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
+
+
+def _fresh_folder(name: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "run"
+    folder = Path("runs") / f"{stamp}-{plain}"
+    number = 1
+    while folder.exists():
+        number += 1
+        folder = Path("runs") / f"{stamp}-{plain}-{number}"
+    return folder

@@ -1,0 +1,92 @@
+"""Content-addressed texts of a run: written once, named by their SHA-256, on disk or in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+from pathlib import Path
+from typing import Protocol
+
+from engine.errors import RunError
+
+
+def sha256(content: bytes) -> str:
+    """Hex SHA-256 of exact bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
+class Store(Protocol):
+    """Where the loop puts replies, solutions, prompts and whole logs, and finds them again."""
+
+    def put(self, kind: str, content: bytes, extension: str = "txt") -> str:
+        """Keep ``content`` under ``kind`` (responses, solutions, prompts); returns its SHA-256."""
+        ...
+
+    def get(self, kind: str, digest: str) -> bytes: ...
+
+    def save_log(self, iteration: int, step: str, text: str) -> None:
+        """Keep the whole log of a step of this trajectory."""
+        ...
+
+
+class MemoryStore:
+    """For notebooks and tests: nothing touches the disk."""
+
+    def __init__(self) -> None:
+        self._contents: dict[tuple[str, str], bytes] = {}
+        self.logs: dict[tuple[int, str], str] = {}
+
+    def put(self, kind: str, content: bytes, extension: str = "txt") -> str:
+        digest = sha256(content)
+        self._contents[kind, digest] = content
+        return digest
+
+    def get(self, kind: str, digest: str) -> bytes:
+        return self._contents[kind, digest]
+
+    def save_log(self, iteration: int, step: str, text: str) -> None:
+        self.logs[iteration, step] = text
+
+
+class DiskStore:
+    """``root`` is the run's folder, shared by its trajectories; ``logs`` this trajectory's folder for whole logs."""
+
+    def __init__(self, root: Path, logs: Path) -> None:
+        self._root, self._logs = root, logs
+
+    def put(self, kind: str, content: bytes, extension: str = "txt") -> str:
+        digest = sha256(content)
+        path = self._root / kind / f"{digest}.{extension}"
+        if not path.exists():
+            write_whole(path, content)
+        return digest
+
+    def get(self, kind: str, digest: str) -> bytes:
+        for path in (self._root / kind).glob(f"{digest}.*"):
+            content = path.read_bytes()
+            if sha256(content) != digest:
+                raise RunError(f"{path}: the content does not match its name; the run was changed by hand")
+            return content
+        raise RunError(f"{self._root / kind}: {digest[:12]}… is missing; the run is not complete")
+
+    def save_log(self, iteration: int, step: str, text: str) -> None:
+        write_whole(self._logs / f"{iteration}-{step}.txt", text.encode("utf-8", "replace"), durable=False)
+
+
+def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Write beside, fsync, rename: a reader sees all of it or nothing. Creates the folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with beside.open("wb") as stream:
+            stream.write(content)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        beside.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise

@@ -1,0 +1,24 @@
+"""Text from outside, made harmless: one sanitizer for everything that is shown, logged or prompted."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: title, clipboard, links
+    r"|\x1b[PX^_].*?(?:\x1b\\|$)"  # DCS, SOS, PM, APC
+    r"|\x1b\[[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor, erase
+    r"|\x1b[ -/]*[0-~]?"  # two-character escapes
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]",  # other C0 and C1 controls
+    re.DOTALL,
+)
+
+
+def plain_text(text: str) -> str:
+    """Text without terminal control sequences; line ends become ``\\n``, tabs and newlines stay.
+
+    Everything that a candidate, a compiler or a model printed goes through here before anything shows or prompts it.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", text)
