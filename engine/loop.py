@@ -76,7 +76,10 @@ class _Play:
     async def events(self, until: int) -> AsyncIterator[ev.Event]:
         if self.state.closed is not None:
             return
-        yield self._opening() if self.state.opened is None else ev.Controlled(action="resume")
+        if self.state.opened is None:
+            yield self._opening()
+        elif self.state.pending is not None:
+            yield ev.Controlled(action="resume")
         while (reason := self._stop_reason()) is None and len(self.state.finished) < until:
             number = len(self.state.finished) + 1
             try:
@@ -184,7 +187,7 @@ class _Play:
         truncated = iteration.reply.finish_reason == "length"
         suffix = Path(self._task.spec.solution_file).suffix
         if iteration.reply.whole_file:
-            source, problem = text, None
+            source, problem = text, None  # the file itself
         else:
             start = self._task.broken.decode("utf-8", "replace")
             found = extract(text, suffix=suffix, start=start, truncated=truncated)

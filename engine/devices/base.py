@@ -34,6 +34,11 @@ class Device:
     missing: str = ""
 
     @property
+    def label(self) -> str:
+        """How events and reports name it; the first word is the kind."""
+        return f"{self.kind} {self.name} (sm_{self.sm})" if self.kind != "none" else "none"
+
+    @property
     def arch(self) -> str:
         """The target for nvcc's -arch."""
         return f"sm_{self.sm}" if self.sm else DEFAULT_ARCH

@@ -29,7 +29,7 @@ class Toolkit:
     @cached_property
     def version(self) -> str:
         """Release and build as nvcc prints them, for example 13.0 (V13.0.88)."""
-        text = subprocess.run(  # noqa: S603
+        text = subprocess.run(
             [str(self.nvcc), "--version"], capture_output=True, text=True, timeout=30, check=False
         ).stdout
         match = re.search(r"release (\S+), (\S+)", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -69,10 +69,15 @@ class Fixer(Protocol):
 
     name: str
 
-    def covers(self, task: Task) -> bool:
-        """Whether it can say anything about a task; False only for recorded fixers without an answer for it."""
-        ...
-
     async def propose(self, request: FixRequest) -> Reply: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A fixer whose answers exist already, for some tasks and not for others."""
+
+    def covers(self, task: Task) -> bool:
+        """Whether there is any answer for the task: a sweep promises nothing where there is none."""
+        ...

@@ -20,8 +20,8 @@ class ScriptedFixer:
     reply from which the candidate is extracted.
     """
 
-    def __init__(self, script: str) -> None:
-        self.name = f"scripted:{script}"
+    def __init__(self, script: str, name: str | None = None) -> None:
+        self.name = name or f"scripted:{script}"
         self._script = script
         self._replies = _read_yaml(Path(script)) if script.endswith((".yaml", ".yml")) else None
 

@@ -1,0 +1,1 @@
+"""``beaver-tui --batch``: headless sweeps, printed as rich, plain or JSON lines."""

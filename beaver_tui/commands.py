@@ -1,0 +1,122 @@
+"""The sub-commands: each a few lines over the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+
+@click.command()
+@click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
+@click.option("--check", is_flag=True, help="Read every task and name each fault; exit 2 when there is one.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON array, one object a task.")
+def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
+    """List the tasks of a corpus."""
+    from engine.corpora import builtin_folder, load_corpus
+
+    found = load_corpus(Path(corpus) if corpus else builtin_folder(), strict=False)
+    rows = [
+        {
+            "task": task.id,
+            "family": task.spec.source,
+            "backend": task.spec.backend,
+            "start_bucket": task.spec.start_bucket,
+            "category": task.spec.category,
+            "difficulty": task.spec.difficulty,
+            "operation": task.spec.operation,
+            "devices": ["cuda"],
+            "arch": task.spec.arch_exact or (f"sm_{task.spec.min_sm}" if task.spec.min_sm else "any"),
+            "needs": task.spec.requires,
+        }
+        for _, task in sorted(found.tasks.items())
+    ]
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+    else:
+        width = max((len(str(row["task"])) for row in rows), default=4)
+        for row in rows:
+            click.echo(
+                f"{row['task']!s:{width}}  {row['backend']!s:5} {row['start_bucket'] or '-'!s:14} {row['operation'] or '-'}"
+            )
+    for problem in found.problems:
+        click.echo(f"beaver-tui: {problem}", err=True)
+    if check:
+        click.echo(f"{len(found.tasks)} tasks are sound, {len(found.problems)} are not", err=as_json)
+    return 2 if found.problems else 0
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+def classify(file: click.utils.LazyFile) -> int:
+    """Classify evidence records, one JSON object a line (- for standard input); the verdicts come out the same way.
+
+    A line that is no record is named on standard error, the rest still runs, and the exit code is 1.
+    """
+    from engine.verdict import BadLine, classify_lines
+
+    bad = 0
+    for row in classify_lines(file):
+        if isinstance(row, BadLine):
+            bad += 1
+            click.echo(f"beaver-tui: {getattr(file, 'name', '-')}:{row.number}: {row.reason}", err=True)
+        else:
+            click.echo(msgspec.json.encode(row))
+    return 1 if bad else 0
+
+
+@click.command()
+def doctor() -> int:
+    """Say what this machine offers, and what is missing."""
+    from engine.devices.cuda import choose_device, discover
+    from engine.devices.toolkit import find_toolkit
+    from engine.errors import ConfigError
+    from engine.harness.sandbox import choose_sandbox
+
+    missing = 0
+    try:
+        toolkit = find_toolkit()
+        click.echo(f"toolkit    CUDA {toolkit.version}, from {toolkit.found}: {toolkit.nvcc}")
+        sanitizer = toolkit.program("compute-sanitizer")
+        click.echo(
+            f"sanitizer  {sanitizer or 'compute-sanitizer not found; wrong results are not checked for address faults'}"
+        )
+    except ConfigError as error:
+        missing += 1
+        click.echo(f"toolkit    missing: {error}")
+    devices = discover()
+    for device in devices:
+        click.echo(f"device     {device.label}, {device.memory >> 30} GiB, driver {device.driver}, {device.uuid}")
+    if not devices:
+        click.echo(f"device     none: {choose_device('auto').missing}")
+    try:
+        click.echo(f"sandbox    {choose_sandbox().name}")
+    except ConfigError as error:
+        missing += 1
+        click.echo(f"sandbox    missing: {error}")
+    return 1 if missing else 0
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+def submit(directory: Path) -> int:
+    """Hand in the file in a human fixer's folder: the waiting iteration goes on with it."""
+    from engine.fixers.human import submit_directory
+
+    submit_directory(directory)
+    return 0
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+def manifest(run: Path) -> int:
+    """Rebuild a run's manifest.jsonl from its journals."""
+    from engine.manifest import write_manifest
+    from engine.rundir import RunDirectory
+
+    click.echo(write_manifest(RunDirectory(run)))
+    return 0
+
+
+COMMANDS = {"tasks": tasks, "classify": classify, "doctor": doctor, "submit": submit, "manifest": manifest}

@@ -1,0 +1,41 @@
+"""The replies of a stored run, as a replay fixer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import ConfigError
+from engine.fixers.replay import ReplayFixer, StoredReply
+from engine.manifest import read_cell
+from engine.rundir import RunDirectory
+from engine.trajectory import Trajectory
+
+
+def replay_fixer(name: str, path: Path) -> ReplayFixer:
+    """Replays the only fixer of the run at ``path``, or the one that ``path::fixer`` names."""
+    text, _, wanted = str(path).partition("::")
+    run = RunDirectory(Path(text))
+    fixers = sorted({cell.fixer for cell in run.plan})
+    if not wanted and len(fixers) == 1:
+        wanted = fixers[0]
+    if wanted not in fixers:
+        raise ConfigError(
+            f"--fixer replay:{text}: the run has the fixers {', '.join(fixers)}; name one: replay:{text}::{fixers[0]}"
+        )
+    replies: dict[tuple[str, int], list[StoredReply]] = {}
+    for cell in run.plan:
+        trajectory = read_cell(run, cell) if cell.fixer == wanted else None
+        if trajectory is not None:
+            replies[cell.task, cell.attempt] = _replies(run, cell_trajectory=trajectory)
+    return ReplayFixer(name, replies)
+
+
+def _replies(run: RunDirectory, *, cell_trajectory: Trajectory) -> list[StoredReply]:
+    store = run.store(run.plan[0])
+    found = []
+    for iteration in cell_trajectory.iterations:
+        reply = iteration.reply
+        if reply is not None:
+            text = store.get("responses", reply.response).decode("utf-8", "surrogateescape")
+            found.append(StoredReply(text, reply.whole_file, reply.model, reply.finish_reason))
+    return found
