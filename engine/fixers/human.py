@@ -1,0 +1,125 @@
+"""A person with an editor as a fixer: the file lies in a folder, saves are noticed, and submitting it makes it the reply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from engine.errors import InfraError, RunError
+from engine.fixers.base import FixRequest, Reply
+from engine.fixers.desk import Desk, changed_lines
+from engine.fixers.watch import FolderWatch
+
+
+@dataclass(frozen=True)
+class Change:
+    """News from the person's folder. ``lines`` differ from the file that was laid out; ``file`` is its path."""
+
+    kind: Literal["waiting", "saved", "gone", "submitted"]
+    file: Path
+    lines: int = 0
+
+    @property
+    def summary(self) -> str:
+        """The news in words: "saved, 3 lines changed"."""
+        if self.kind == "gone":
+            return f"{self.file.name} is gone; save it again"
+        lines = {0: "no line", 1: "1 line"}.get(self.lines, f"{self.lines} lines")
+        return f"{self.kind}, {lines} changed"
+
+
+Listener = Callable[[Change], None]
+
+
+class HumanFixer:
+    """Waits in ``directory`` until the person submits, by ``submit()`` or by a file named submit (see engine.fixers.desk).
+
+    One request at a time. Cancelling ends the watch and leaves the person's file where it is.
+    """
+
+    def __init__(self, directory: Path, *, name: str = "human") -> None:
+        self.name = name
+        self.directory = directory
+        self._listeners: list[Listener] = []
+        self._watch: FolderWatch | None = None
+        self._submitted = False
+
+    async def propose(self, request: FixRequest) -> Reply:
+        """The file as submitted, byte for byte: ``text.encode("utf-8", "surrogateescape")`` are its exact bytes, whatever
+        the editor's encoding and ends of lines. ``seconds`` is the person's time.
+
+        Raises RunError when another fixer waits in the folder, InfraError when the folder disappears.
+        """
+        started = time.monotonic()
+        desk = Desk(self.directory)
+        with desk.laid_out(self.name, request):
+            async with FolderWatch(self.directory) as watch:
+                self._watch, self._submitted = watch, False
+                try:
+                    content = await self._wait(desk, watch, request.source)
+                finally:
+                    self._watch = None
+            desk.take(content)
+        return Reply(
+            text=content.decode("utf-8", "surrogateescape"),
+            whole_file=True,
+            model=self.name,
+            seconds=time.monotonic() - started,
+            calls=0,
+        )
+
+    async def close(self) -> None:
+        """Nothing is held open between two requests; one that waits is ended by cancelling it."""
+
+    @property
+    def waiting(self) -> bool:
+        """True while a request waits for the person."""
+        return self._watch is not None
+
+    def submit(self) -> None:
+        """The file as it stands is the reply. May be called from any thread; RunError when nothing waits for it."""
+        watch = self._watch
+        if watch is None:
+            raise RunError(f"fixer {self.name!r}: nothing waits for a submission in {self.directory}")
+        self._submitted = True
+        watch.touch()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """``listener`` is called in the event loop with every Change; call what this returns to end that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def _wait(self, desk: Desk, watch: FolderWatch, source: bytes) -> bytes:
+        """The submitted bytes. Each turn looks at the folder anew, so that no order of events can mislead it."""
+        seen = desk.content()
+        self._tell(Change("waiting", desk.file, changed_lines(source, seen or b"")))
+        watch.touch()  # what happened before the watch began
+        while True:
+            await watch.settled()
+            if not self.directory.is_dir():
+                raise InfraError(
+                    f"fixer {self.name!r}: {self.directory} was removed; start again to have it laid out anew"
+                )
+            content = desk.content()
+            if content != seen:
+                seen = content
+                self._tell(self._news("saved", desk, source, content))
+            if not (self._submitted or desk.submit_asked()):
+                continue
+            self._submitted = False
+            desk.clear_submit()
+            self._tell(self._news("submitted", desk, source, content))
+            if content is not None:
+                return content
+
+    def _news(self, kind: Literal["saved", "submitted"], desk: Desk, source: bytes, content: bytes | None) -> Change:
+        if content is None:
+            return Change("gone", desk.file)
+        return Change(kind, desk.file, changed_lines(source, content))
+
+    def _tell(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)
