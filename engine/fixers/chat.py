@@ -15,12 +15,15 @@ from engine.fixers.config import DUMMY_KEY, FixerConfig, is_loopback
 from engine.fixers.failures import ADVICE, RENAMED, Failure
 from engine.fixers.prices import cost
 from engine.fixers.retry import BASE_SECONDS, Clock, backoff
-from engine.fixers.stream import Answer
+from engine.fixers.stream import Answer, get
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 SYSTEM_CLOCK = Clock()
+
+SEEDS_PER_SAMPLE = 1000
+"""More than any trajectory has iterations, so that no two draws share a seed."""
 
 
 class ChatFixer:
@@ -122,10 +125,12 @@ class ChatFixer:
 
     async def _stream(self, request: FixRequest, answer: Answer) -> Failure | None:
         create: Any = self._client().chat.completions.create
+        if not self.config.stream:
+            return self._whole(await create(**self._body(request)), answer)
         async with await create(**self._body(request)) as stream:
             kind = stream.response.headers.get("content-type", "")
-            if "json" in kind:
-                return self._whole(await stream.response.aread(), answer)
+            if "json" in kind:  # a service that does not stream
+                return self._whole(json.loads(await stream.response.aread()), answer)
             if kind and "event-stream" not in kind:
                 return Failure("protocol", f"answered with {failures.excerpt(kind)} instead of a completion")
             async for chunk in stream:
@@ -136,11 +141,12 @@ class ChatFixer:
             return Failure("protocol", "sent an answer without choices")
         return Failure("connection", "broke off in the middle of its answer")
 
-    def _whole(self, body: bytes, answer: Answer) -> Failure | None:
-        """The answer of a service that does not stream."""
-        completion = json.loads(body)
-        if not isinstance(completion, dict) or completion.get("error"):
-            return failures.from_body(completion, self.config.model)
+    def _whole(self, completion: object, answer: Answer) -> Failure | None:
+        """A completion in one piece: the SDK's object, its text when it was no JSON, or JSON that we read ourselves."""
+        if isinstance(completion, str):
+            return Failure("protocol", f"answered with text instead of a completion ({failures.excerpt(completion)})")
+        if error := get(completion, "error"):
+            return failures.from_body(error, self.config.model)
         answer.feed(completion, part="message")
         if not answer.any_choice:
             return Failure("protocol", "sent an answer without choices")
@@ -155,15 +161,17 @@ class ChatFixer:
             "messages": request.messages,
             "temperature": temperature if temperature != "default" else None,
             "max_tokens": config.max_tokens,
-            "seed": None if config.seed is None else config.seed + request.sample,
+            "seed": None if config.seed is None else seed_for(config.seed, request.sample, request.iteration),
             "stream_options": {"include_usage": True},
         }
+        if not config.stream:
+            del body["stream_options"]
         for name in self._refused:
-            value, other_name = body.pop(name), RENAMED[name]
+            value, other_name = body.pop(name, None), RENAMED[name]
             if other_name:
                 body[other_name] = value
         body = {name: value for name, value in body.items() if value is not None}
-        return {**body, "stream": True, "extra_body": config.extra_body or None}
+        return {**body, "stream": config.stream, "extra_body": config.extra_body or None}
 
     def _client(self) -> AsyncOpenAI:
         if self._opened is None:
@@ -202,6 +210,12 @@ class ChatFixer:
         times = "1 call" if calls == 1 else f"{calls} calls"
         message = f"fixer {self.name!r}: {self.config.host} {failure.text}, after {times}; {advice}"
         return InfraError(message, kind=failure.kind, retryable=failure.retryable)
+
+
+def seed_for(seed: int, sample: int, iteration: int) -> int:
+    """A seed of its own for every draw. Iterations count too: without history (H=0) all prompts of a trajectory are the
+    same, and one seed would draw the same candidate again, which the loop takes for stagnation."""
+    return seed + SEEDS_PER_SAMPLE * (sample - 1) + iteration - 1
 
 
 class _Key:

@@ -63,8 +63,9 @@ class FixerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """One entry of a fixer list. It has the fields of every kind; those that its own kind does not know are refused.
 
     ``temperature``: None takes the protocol's, a number overrides it, "default" sends none (some models refuse any).
-    ``seed``: the request's sample number is added, so that independent attempts differ. ``prices``: US dollars per
-    million tokens. ``extra_body``: further fields of the request's JSON, for a service's own options.
+    ``stream``: without it a reply comes in one piece; for services that tell their token counts only then.
+    ``seed``: the first draw's; every further attempt and iteration has its own, counted from it. ``extra_body``:
+    further fields of the request's JSON, for a service's own options.
     """
 
     name: str
@@ -75,6 +76,7 @@ class FixerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     temperature: float | Literal["default"] | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    stream: bool = True
     timeouts: Timeouts = Timeouts()
     retries: Retries = Retries()
     prices: Price | None = None

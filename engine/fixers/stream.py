@@ -40,16 +40,16 @@ class Answer:
 
     def feed(self, chunk: object, part: str = "delta") -> None:
         """One chunk of a stream, or a whole completion with ``part="message"``: an object of the SDK or plain JSON."""
-        self.model = _get(chunk, "model") or self.model
-        self._count(_get(chunk, "usage"))
-        for choice in _get(chunk, "choices") or ():
+        self.model = get(chunk, "model") or self.model
+        self._count(get(chunk, "usage"))
+        for choice in get(chunk, "choices") or ():
             self.any_choice = True
-            if (_get(choice, "index") or 0) != 0:
+            if (get(choice, "index") or 0) != 0:
                 continue
-            piece = _get(choice, part)
-            self._think(next((t for name in THINKING_FIELDS if (t := _get(piece, name))), None))
-            self._say(_text(_get(piece, "content")) or _text(_get(piece, "refusal")))
-            reason = _get(choice, "finish_reason")
+            piece = get(choice, part)
+            self._think(next((t for name in THINKING_FIELDS if (t := get(piece, name))), None))
+            self._say(_text(get(piece, "content")) or _text(get(piece, "refusal")))
+            reason = get(choice, "finish_reason")
             self.finish_reason = str(reason) if reason else self.finish_reason
         if self._characters > MAX_CHARACTERS:
             self.finish_reason = "length"
@@ -79,17 +79,18 @@ class Answer:
 
     def _count(self, usage: object) -> None:
         """The last usage wins: some services send a running count with every chunk."""
-        tokens_in, tokens_out = _get(usage, "prompt_tokens"), _get(usage, "completion_tokens")
+        tokens_in, tokens_out = get(usage, "prompt_tokens"), get(usage, "completion_tokens")
         if isinstance(tokens_in, int) and isinstance(tokens_out, int):
             self.tokens_in, self.tokens_out = tokens_in, tokens_out
 
 
-def _get(thing: object, name: str) -> Any:
+def get(thing: object, name: str) -> Any:
+    """A field of an object of the SDK or of plain JSON; None where there is none."""
     return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
 
 
 def _text(content: object) -> str:
     """``content`` is text, or a list of parts of which some are text."""
     if isinstance(content, list):
-        return "".join(_text(_get(part, "text")) for part in content)
+        return "".join(_text(get(part, "text")) for part in content)
     return content if isinstance(content, str) else ""

@@ -71,7 +71,7 @@ async def test_a_reply_streams_in_with_its_usage_and_cost(server: OpenAIServer, 
 async def test_the_request_says_what_the_configuration_says(server: OpenAIServer, clock: FakeClock) -> None:
     fixer = chat(server, clock, seed=100, max_tokens=2048, extra_body={"top_k": 20, "min_p": 0.1})
 
-    await fixer.propose(a_request(sample=3, temperature=0.7))
+    await fixer.propose(a_request(sample=3, iteration=2, temperature=0.7))
 
     sent = server.requests[0]
     assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -80,7 +80,7 @@ async def test_the_request_says_what_the_configuration_says(server: OpenAIServer
         "messages": a_request().messages,
         "temperature": 0.7,
         "max_tokens": 2048,
-        "seed": 103,
+        "seed": 2101,
         "stream": True,
         "stream_options": {"include_usage": True},
         "top_k": 20,
@@ -88,11 +88,11 @@ async def test_the_request_says_what_the_configuration_says(server: OpenAIServer
     }
 
 
-async def test_independent_samples_get_different_seeds(server: OpenAIServer, clock: FakeClock) -> None:
+async def test_no_two_draws_share_a_seed(server: OpenAIServer, clock: FakeClock) -> None:
     fixer = chat(server, clock, seed=1)
-    for sample in (1, 2, 3):
-        await fixer.propose(a_request(sample=sample))
-    assert [body["seed"] for body in server.bodies] == [2, 3, 4]
+    for sample, iteration in [(1, 1), (1, 2), (2, 1), (2, 2)]:
+        await fixer.propose(a_request(sample=sample, iteration=iteration))
+    assert [body["seed"] for body in server.bodies] == [1, 2, 1001, 1002]
 
 
 @pytest.mark.parametrize(("configured", "sent"), [(None, 0.7), (0.0, 0.0), ("default", None)])
@@ -130,6 +130,38 @@ async def test_a_service_that_does_not_stream_is_understood(server: OpenAIServer
     server.queue(service.whole("all at once"))
     reply = await chat(server, clock).propose(a_request())
     assert (reply.text, reply.tokens_out, reply.finish_reason) == ("all at once", 3, "stop")
+
+
+async def test_a_fixer_may_ask_for_replies_in_one_piece(server: OpenAIServer, clock: FakeClock) -> None:
+    pieces: list[tuple[str, bool]] = []
+    server.queue(service.answering("<think>hm</think>int x;", thinking="so "))
+
+    fixer = chat(server, clock, stream=False)
+    reply = await fixer.propose(a_request(on_delta=lambda *piece: pieces.append(piece)))
+
+    assert (reply.text, reply.reasoning, reply.tokens_out, reply.finish_reason) == ("int x;", "so hm", 2, "stop")
+    assert pieces == [("so ", True), ("hm", True), ("int x;", False)]
+    assert server.bodies[0]["stream"] is False
+    assert "stream_options" not in server.bodies[0]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "kind", "words"),
+    [
+        (service.page(), "protocol", "text instead of a completion (<html>"),
+        (service.page("oops", "application/json"), "protocol", "not JSON"),
+        (service.page("{}", "application/json"), "protocol", "without choices"),
+        (service.page('{"error": {"message": "dead"}}', "application/json"), "server", "dead"),
+        (service.page('["a"]', "application/json"), "protocol", "without choices"),
+    ],
+)
+async def test_nonsense_in_one_piece_is_named_too(
+    server: OpenAIServer, clock: FakeClock, behaviour: service.Behaviour, kind: str, words: str
+) -> None:
+    server.queue(behaviour)
+    error = await failure(chat(server, clock, stream=False, retries=Retries(attempts=1)))
+    assert error.kind == kind
+    assert words in str(error)
 
 
 async def test_a_huge_reply_arrives_whole(server: OpenAIServer, clock: FakeClock) -> None:
@@ -290,7 +322,7 @@ MISBEHAVIOURS = {
     "a stream that is not JSON": (service.stream_of("{not json"), "protocol", "not JSON"),
     "a stream of other JSON": (service.stream_of("[1]", "7", "null", '"x"'), "protocol", "without choices"),
     "an answer that is not JSON": (service.page("oops", "application/json"), "protocol", "not JSON"),
-    "JSON that is no completion": (service.page("[]", "application/json"), "server", "stopped with an error"),
+    "JSON that is no completion": (service.page("[]", "application/json"), "protocol", "without choices"),
     "a web page": (service.page(), "protocol", "text/html"),
     "a failing gateway's page": (service.page("<h1>Bad\ngateway</h1>", code=502), "server", "502 (Bad gateway)"),
     "an error in the stream": (
