@@ -25,6 +25,8 @@ class StepEvidence(msgspec.Struct, kw_only=True, omit_defaults=True):
     stderr: str = ""
     seconds: float = 0.0
     not_run: str | None = None
+    arch_rewritten: bool = False
+    """The harness put another architecture into the task's command than the task's author wrote there."""
 
     @property
     def ok(self) -> bool:

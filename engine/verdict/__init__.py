@@ -9,6 +9,7 @@ from engine.verdict.categories import (
     is_progression,
     outcome_bucket,
 )
+from engine.verdict.classify import classify
 from engine.verdict.model import Verdict
 from engine.verdict.stagnation import Armed, Signal, Step, armed, signals, stop_reason
 
@@ -23,6 +24,7 @@ __all__ = [
     "Step",
     "Verdict",
     "armed",
+    "classify",
     "is_progression",
     "outcome_bucket",
     "signals",
