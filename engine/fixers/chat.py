@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 from engine.errors import InfraError
 from engine.fixers import failures
 from engine.fixers.base import FixRequest, Reply
-from engine.fixers.config import DUMMY_KEY, FixerConfig, is_loopback
+from engine.fixers.config import DUMMY_KEY, OPENAI_URL, FixerConfig, is_loopback
 from engine.fixers.failures import ADVICE, RENAMED, Failure
 from engine.fixers.prices import cost
 from engine.fixers.retry import BASE_SECONDS, Clock, backoff
@@ -55,6 +56,9 @@ class ChatFixer:
         deadline of the configuration are used up. Tokens of a call that broke off are unknown, and in no count.
         """
         async with self._slots:
+            if self._opened is None:
+                # Half a second, once: not at every start of the program, and not in the way of a screen.
+                await asyncio.to_thread(importlib.import_module, "openai")
             return await self._ask(request)
 
     async def close(self) -> None:
@@ -85,7 +89,7 @@ class ChatFixer:
             if not failure.retryable or failed >= self.config.retries.attempts:
                 raise self._error(failure, calls)
             if answer.begun:
-                request.on_delta("\n[the connection broke; asking again]\n", True)
+                request.on_delta("\n[the answer broke off; asking again]\n", True)
 
     def _after(self, failure: Failure, failed: int) -> float:
         """When to call again, on the monotonic clock. A service's own word counts; jitter keeps callers apart."""
@@ -121,7 +125,8 @@ class ChatFixer:
         # A reply whose last word has come is whole, even if the connection broke before its token count.
         if found is None or answer.complete:
             return None
-        return replace(found, text=self._key.scrub(found.text))  # some services repeat the key that they refuse
+        # Some services repeat the key that they refuse. Hidden before anything is cut: half a key is one too many.
+        return replace(found, text=failures.shorten(self._key.scrub(found.text)))
 
     async def _stream(self, request: FixRequest, answer: Answer) -> Failure | None:
         create: Any = self._client().chat.completions.create
@@ -132,7 +137,7 @@ class ChatFixer:
             if "json" in kind:  # a service that does not stream
                 return self._whole(json.loads(await stream.response.aread()), answer)
             if kind and "event-stream" not in kind:
-                return Failure("protocol", f"answered with {failures.excerpt(kind)} instead of a completion")
+                return Failure("protocol", f"answered with {failures.one_line(kind)} instead of a completion")
             async for chunk in stream:
                 answer.feed(chunk)
                 if answer.too_long:
@@ -144,7 +149,7 @@ class ChatFixer:
     def _whole(self, completion: object, answer: Answer) -> Failure | None:
         """A completion in one piece: the SDK's object, its text when it was no JSON, or JSON that we read ourselves."""
         if isinstance(completion, str):
-            return Failure("protocol", f"answered with text instead of a completion ({failures.excerpt(completion)})")
+            return Failure("protocol", f"answered with text instead of a completion ({failures.one_line(completion)})")
         if error := get(completion, "error"):
             return failures.from_body(error, self.config.model)
         answer.feed(completion, part="message")
@@ -175,7 +180,7 @@ class ChatFixer:
 
     def _client(self) -> AsyncOpenAI:
         if self._opened is None:
-            import openai  # half a second: only when a model is really asked
+            import openai
 
             timeouts = self.config.timeouts
             # A proxy from the environment cannot reach this machine's own services.
@@ -187,6 +192,9 @@ class ChatFixer:
                 timeout=openai.Timeout(timeouts.read, connect=timeouts.connect),
                 http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if direct else None,
             )
+            if not self.config.url.startswith(OPENAI_URL):
+                # The SDK takes them from the environment and would tell them to every service.
+                self._opened.organization = self._opened.project = None
         return self._opened
 
     def _reply(self, answer: Answer, calls: int, seconds: float) -> Reply:

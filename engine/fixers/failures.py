@@ -13,8 +13,11 @@ from engine.fixers.retry import retry_after
 RETRIED_STATUS = frozenset({408, 409, 425, 429})
 """Besides every 5xx. All other 4xx are our own mistake and would fail again."""
 
-EXCERPT = 300
-"""Characters of a service's own message that go into ours."""
+READ_AT_MOST = 10_000
+"""Characters of a service's message that are looked at: some send a whole page, or the prompt."""
+
+SHOWN_AT_MOST = 400
+"""Characters of a failure that go into our message."""
 
 ADVICE = {
     "auth": "check the key and what it may use",
@@ -61,8 +64,8 @@ def from_error(error: BaseException, model: str, now: float) -> Failure | None:
     if names & {"APIConnectionError", "TransportError", "RequestError"}:
         cause = error.__cause__ or error
         if "Connect" in type(cause).__name__:
-            return Failure("connection", f"could not be reached ({excerpt(str(cause)) or type(cause).__name__})")
-        return Failure("connection", f"broke the connection ({excerpt(str(cause)) or type(cause).__name__})")
+            return Failure("connection", f"could not be reached ({one_line(str(cause)) or type(cause).__name__})")
+        return Failure("connection", f"broke the connection ({one_line(str(cause)) or type(cause).__name__})")
     if names & {"APIResponseValidationError", "JSONDecodeError", "UnicodeDecodeError"}:
         return Failure("protocol", "sent something that is not JSON")
     if "APIError" in names:
@@ -72,7 +75,7 @@ def from_error(error: BaseException, model: str, now: float) -> Failure | None:
 
 def from_status(status: int, body: object, headers: Mapping[str, str], model: str, now: float) -> Failure:
     """An HTTP status other than 2xx."""
-    said = excerpt(message_of(body))
+    said = one_line(message_of(body))
     text = f"answered {status}" + (f" ({said})" if said else "")
     if status in (401, 402, 403):
         return Failure("auth", text, retryable=False)
@@ -95,8 +98,8 @@ def from_body(body: object, model: str) -> Failure:
     if code.isdigit() and 400 <= int(code) < 600:
         return from_status(int(code), body, {}, model, 0.0)
     if "rate_limit" in code:
-        return Failure("rate_limit", f"stopped with an error ({excerpt(message_of(body))})")
-    return Failure("server", f"stopped with an error ({excerpt(message_of(body))})")
+        return Failure("rate_limit", f"stopped with an error ({one_line(message_of(body))})")
+    return Failure("server", f"stopped with an error ({one_line(message_of(body))})")
 
 
 def message_of(body: object) -> str:
@@ -116,7 +119,10 @@ def code_of(body: object) -> str:
     return str(found.get("code") or found.get("type") or "")
 
 
-def excerpt(text: str) -> str:
-    """One printable line (no terminal controls can pass), cut at EXCERPT characters."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= EXCERPT else line[:EXCERPT] + "..."
+def one_line(text: str) -> str:
+    """One printable line: no terminal controls can pass."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:READ_AT_MOST]).split())
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= SHOWN_AT_MOST else text[:SHOWN_AT_MOST] + "..."
