@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 import msgspec
@@ -49,7 +50,7 @@ def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-def classify(file: click.utils.LazyFile) -> int:
+def classify(file: BinaryIO) -> int:
     """Classify evidence records, one JSON object a line (- for standard input); the verdicts come out the same way.
 
     A line that is no record is named on standard error, the rest still runs, and the exit code is 1.

@@ -238,7 +238,8 @@ class Controlled(Event, frozen=True, kw_only=True, tag="control"):
 
 
 class TrajectoryClosed(Event, frozen=True, kw_only=True, tag="trajectory_closed"):
-    """``stop_reason``: passed, one of the four signals, max_iterations, resubmitted_broken_start or no_more_answers."""
+    """``stop_reason``: passed, one of the four signals, max_iterations, resubmitted_broken_start, no_more_answers (a recorded
+    fixer ran out) or needs_device (built, but this machine cannot run it)."""
 
     stop_reason: str
     passed: bool

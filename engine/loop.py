@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol as Plug
@@ -22,7 +23,8 @@ from engine.pump import Pump
 from engine.store import MemoryStore, Store
 from engine.task import Task
 from engine.trajectory import Iteration, Trajectory
-from engine.verdict import Step, classify, signals, stop_reason
+from engine.verdict import Signal, Step, signals, stop_reason
+from engine.verdict.classify import classify
 from engine.verdict.feedback import Observed, feedback_text
 
 _HARNESS_TRIES = 3
@@ -55,7 +57,7 @@ async def repair(
     store: Store | None = None,
     past: Trajectory | None = None,
     stop_after: int | None = None,
-) -> AsyncIterator[ev.Event]:
+) -> AsyncGenerator[ev.Event, None]:
     """Play a trajectory and yield its events; whoever reads them journals them, so each is on disk before the next step.
 
     ``past`` is a trajectory to go on with: a reply that was received is never asked for again, an unfinished iteration is
@@ -63,9 +65,11 @@ async def repair(
     with an infra_error event and leaves the trajectory open; closing the iterator kills what runs and leaves it open too.
     """
     play = _Play(setting, harness, store or MemoryStore(), past or Trajectory())
-    async for event in play.events(stop_after or setting.protocol.iterations):
-        play.state.apply(event)
-        yield event
+    # every level is closed by name: leaving an ``async for`` early does not close what it iterates over
+    async with aclosing(play.events(stop_after or setting.protocol.iterations)) as events:
+        async for event in events:
+            play.state.apply(event)
+            yield event
 
 
 class _Play:
@@ -73,7 +77,7 @@ class _Play:
         self._setting, self._harness, self._store, self.state = setting, harness, store, state
         self._task, self._protocol = setting.task, setting.protocol
 
-    async def events(self, until: int) -> AsyncIterator[ev.Event]:
+    async def events(self, until: int) -> AsyncGenerator[ev.Event, None]:
         if self.state.closed is not None:
             return
         if self.state.opened is None:
@@ -83,8 +87,9 @@ class _Play:
         while (reason := self._stop_reason()) is None and len(self.state.finished) < until:
             number = len(self.state.finished) + 1
             try:
-                async for event in self._iterate(number):
-                    yield event
+                async with aclosing(self._iterate(number)) as events:
+                    async for event in events:
+                        yield event
             except InfraError as fault:
                 yield ev.InfraFailed(iteration=number, kind=fault.kind, message=str(fault), final=True)
                 return
@@ -94,11 +99,12 @@ class _Play:
         if reason is not None:
             yield ev.TrajectoryClosed(stop_reason=reason, passed=self.state.passed, iterations=len(self.state.finished))
 
-    async def _iterate(self, number: int) -> AsyncIterator[ev.Event]:
+    async def _iterate(self, number: int) -> AsyncGenerator[ev.Event, None]:
         iteration = self.state.iteration(number)
         if iteration.reply is None:
-            async for event in self._ask(number):
-                yield event
+            async with aclosing(self._ask(number)) as asking:
+                async for event in asking:
+                    yield event
         began = time.monotonic()
         candidate, code = self._candidate(iteration)
         yield candidate
@@ -106,11 +112,12 @@ class _Play:
         if code is None:
             yield ev.PreflightDone(iteration=number, findings=evidence.preflight)
         else:
-            async for item in self._examine(number, code):
-                if isinstance(item, Evidence):
-                    evidence = item
-                else:
-                    yield item
+            async with aclosing(self._examine(number, code)) as examining:
+                async for item in examining:
+                    if isinstance(item, Evidence):
+                        evidence = item
+                    else:
+                        yield item
         verdict = self._verdict(iteration, evidence)
         yield verdict
         for signal in self._signals(iteration):
@@ -123,7 +130,7 @@ class _Play:
 
     # asking
 
-    async def _ask(self, number: int) -> AsyncIterator[ev.Event]:
+    async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
         rounds = [self._round(iteration) for iteration in self.state.finished]
         messages = build_messages(self._task, self._protocol, rounds)
         prompt = encode_messages(messages)
@@ -135,8 +142,9 @@ class _Play:
             characters=len(prompt),
         )
         pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, rounds, emit))
-        async for event in pump:
-            yield event
+        async with aclosing(pump.items()) as deltas:
+            async for event in deltas:
+                yield event
         reply = pump.result
         yield ev.ReplyReceived(
             iteration=number,
@@ -186,8 +194,10 @@ class _Play:
         text = self._store.get("responses", iteration.reply.response).decode("utf-8", "surrogateescape")
         truncated = iteration.reply.finish_reason == "length"
         suffix = Path(self._task.spec.solution_file).suffix
+        source: str | None
+        problem: str | None
         if iteration.reply.whole_file:
-            source, problem = text, None  # the file itself
+            source, problem = text, None
         else:
             start = self._task.broken.decode("utf-8", "replace")
             found = extract(text, suffix=suffix, start=start, truncated=truncated)
@@ -206,7 +216,7 @@ class _Play:
         )
         return made, code
 
-    async def _examine(self, number: int, code: bytes) -> AsyncIterator[ev.Event | Evidence]:
+    async def _examine(self, number: int, code: bytes) -> AsyncGenerator[ev.Event | Evidence, None]:
         """The harness's events and, last, its evidence. A fault of the machine is retried: it is not the candidate's."""
         setting = self._setting
         job = Job(
@@ -224,8 +234,9 @@ class _Play:
                 )
             )
             try:
-                async for event in pump:
-                    yield event
+                async with aclosing(pump.items()) as events:
+                    async for event in events:
+                        yield event
             except InfraError as fault:
                 if not fault.retryable or not tries_left:
                     raise
@@ -301,9 +312,11 @@ class _Play:
         if last.passed:
             return "passed"
         if self._protocol.early_stop is EarlyStop.STOP:
-            stagnation = stop_reason(name for name in last.signals if name != "resubmitted_broken_start")
+            stagnation = stop_reason(Signal(name) for name in last.signals if name in set(Signal))
             if stagnation is not None:
                 return stagnation
+        if last.tested is not None and last.tested.step.not_run:
+            return "needs_device"  # no answer can change what this machine lacks: ask, and pay, no further
         if self._protocol.stop_on_resubmitted_start and "resubmitted_broken_start" in last.signals:
             return "resubmitted_broken_start"
         return "max_iterations" if len(finished) >= self._protocol.iterations else None

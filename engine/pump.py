@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -11,8 +11,10 @@ Result = TypeVar("Result")
 
 
 class Pump(Generic[Item, Result]):
-    """Runs ``work(emit)`` and yields what it emits, in order, while it runs. ``result`` is set when the iteration ends; an
-    exception of the work is raised from the iteration. Leaving the iteration early cancels the work and waits for it.
+    """Runs ``work(emit)``; ``items`` yields what it emits, in order, while it runs.
+
+    ``result`` is set when ``items`` ends; an exception of the work is raised from it. Closing ``items`` early cancels the
+    work and waits for it: use it in ``aclosing``, because leaving an ``async for`` closes nothing.
     """
 
     result: Result
@@ -20,7 +22,7 @@ class Pump(Generic[Item, Result]):
     def __init__(self, work: Callable[[Callable[[Item], None]], Awaitable[Result]]) -> None:
         self._work = work
 
-    async def __aiter__(self) -> AsyncIterator[Item]:
+    async def items(self) -> AsyncGenerator[Item, None]:
         queue: asyncio.Queue[Item | None] = asyncio.Queue()
 
         async def run() -> Result:

@@ -140,8 +140,8 @@ class RunDirectory:
                 owner = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip() or "another process"
                 raise RunError(f"{self.path}: this run is being written by {owner}") from None
             os.ftruncate(descriptor, 0)
-            owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": utc_now()}
-            os.write(descriptor, json.dumps(owner).encode() + b"\n")
+            us = {"pid": os.getpid(), "host": socket.gethostname(), "since": utc_now()}
+            os.write(descriptor, json.dumps(us).encode() + b"\n")
             yield
             os.ftruncate(descriptor, 0)
         finally:

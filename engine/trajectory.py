@@ -105,8 +105,8 @@ class Trajectory:
     def _apply_to(iteration: Iteration, event: ev.IterationEvent) -> None:
         iteration.started = iteration.started or event.at
         if isinstance(event, ev.CandidateMade):
-            for name in _EXAMINED:  # a resumed iteration examines its candidate anew
-                setattr(iteration, name, None)
+            for examined in _EXAMINED:  # a resumed iteration examines its candidate anew
+                setattr(iteration, examined, None)
         if isinstance(event, ev.SignalRaised):
             iteration.signals[event.name] = event
         elif isinstance(event, ev.InfraFailed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.devices.base import Device
 from engine.errors import ConfigError
 
-NO_GPU = "needs a GPU: {reason}; programs are built here and not run"
+NO_GPU = "needs a GPU, and this machine has none ({reason}): programs are built and not run"
 
 
 def discover() -> list[Device]:
@@ -41,7 +41,7 @@ def _query() -> tuple[list[Device], str]:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return [], f"NVML says: {error}"
+        return [], f"NVML: {error}"
     try:
         driver = _text(pynvml.nvmlSystemGetDriverVersion())
         devices = []
@@ -61,7 +61,7 @@ def _query() -> tuple[list[Device], str]:
             )
         return devices, "" if devices else "the driver sees no GPU"
     except pynvml.NVMLError as error:
-        return [], f"NVML says: {error}"
+        return [], f"NVML: {error}"
     finally:
         pynvml.nvmlShutdown()
 

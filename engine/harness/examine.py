@@ -24,7 +24,8 @@ from engine.harness.timing import interleave, summarize
 from engine.harness.workspace import Workspace
 from engine.task import Task
 from engine.text import plain_text
-from engine.verdict import Category, classify
+from engine.verdict import Category
+from engine.verdict.classify import classify
 
 Emit = Callable[[ev.Event], None]
 SaveLog = Callable[[str, str], None]

@@ -107,7 +107,7 @@ class Sweep:
             sandbox=self.run.record.sandbox,
         )
         events = repair(setting, self.harness, self.run.store(cell), past, stop_after)
-        async with aclosing(events) as stream:  # type: ignore[type-var]
+        async with aclosing(events) as stream:
             async for event in stream:
                 journal.append(event)
                 if isinstance(event, _SYNCED):

@@ -1,0 +1,219 @@
+"""Candidate to evidence, with real builds and real processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine import events as ev
+from engine.devices.base import Device
+from engine.errors import InfraError
+from engine.evidence import Evidence
+from engine.harness.examine import Harness, Job
+from engine.verdict.classify import classify
+from tests.support.tasks import BROKEN, CRASH, DRIVER, HANG, SOLUTION, WRONG
+
+
+async def examine(harness: Harness, task, code: str, **job: object) -> tuple[Evidence, list[ev.Event]]:
+    events: list[ev.Event] = []
+    work = Job(task=task, code=code.encode(), iteration=1, seed=42, **job)  # type: ignore[arg-type]
+    evidence = await harness.examine(work, events.append, lambda step, text: None)
+    return evidence, events
+
+
+def category(evidence: Evidence) -> str:
+    return classify(evidence).category
+
+
+async def test_a_good_candidate_passes_with_grade_a(harness, make_task):
+    evidence, events = await examine(harness, make_task(), SOLUTION)
+    assert category(evidence) == "passed"
+    tested = next(event for event in events if isinstance(event, ev.Tested))
+    assert tested.evidence_grade == "A"
+    assert tested.seed == 42
+    assert tested.check is not None
+    assert tested.check.passed
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [(BROKEN, "buildability"), (WRONG, "functional_correctness"), (CRASH, "illegal_memory_access")],
+    ids=["broken", "wrong", "crash"],
+)
+async def test_each_failure_gets_its_category(harness, make_task, code, expected):
+    evidence, _ = await examine(harness, make_task(), code)
+    assert category(evidence) == expected
+
+
+async def test_a_hang_is_a_timeout_with_its_output_kept(harness, make_task):
+    task = make_task(spec={"timeouts": {"cuda": {"build": 60, "test": 1}}})
+    evidence, _ = await examine(
+        harness,
+        task,
+        HANG.replace("float sum", 'std::puts("begun"); std::fflush(stdout); float sum').replace(
+            "#include", "#include <cstdio>\n#include", 1
+        ),
+    )
+    assert category(evidence) == "timeout"
+    assert evidence.test is not None
+    assert "begun" in evidence.test.stdout
+
+
+async def test_without_a_device_programs_are_built_and_the_reason_is_named(harness, make_task):
+    harness.device = Device(kind="none", name="no GPU", missing="needs a GPU: none here")
+    evidence, _ = await examine(harness, make_task(), SOLUTION)
+    assert evidence.build is not None
+    assert evidence.build.ok
+    verdict = classify(evidence)
+    assert verdict.category == "environment_dependency"
+    assert "needs a GPU" in verdict.line
+
+
+async def test_exit_zero_before_main_is_no_pass(harness, make_task):
+    cheat = SOLUTION + "#include <unistd.h>\nstatic int early = (_exit(0), 0);\n"
+    evidence, _ = await examine(harness, make_task(), cheat)
+    assert category(evidence) == "functional_correctness"
+
+
+async def test_printing_pass_is_no_pass(harness, make_task):
+    cheat = WRONG + '#include <cstdio>\nstatic int said = std::puts("PASS all checks passed, Speedup: 99x");\n'
+    evidence, _ = await examine(harness, make_task(), cheat)
+    assert category(evidence) == "functional_correctness"
+
+
+async def test_the_checkers_files_and_seed_are_not_in_the_workspace(harness, make_task):
+    spy = SOLUTION.replace(
+        "float sum = 0.0f;",
+        'float sum = 0.0f; std::system("find / -path \\"*checker/check.py\\" 2>/dev/null | wc -l; env; pwd; ls -la");',
+    ).replace("#include", "#include <cstdlib>\n#include", 1)
+    evidence, _ = await examine(harness, make_task(), spy)
+    assert evidence.test is not None
+    lines = evidence.test.stdout.splitlines()
+    assert lines[0] == "0"
+    assert "SEED" not in evidence.test.stdout
+    assert "/workspace" in lines
+
+
+async def test_changing_the_inputs_does_not_move_the_oracle(harness, make_task):
+    cheat = """\
+#include <cstddef>
+#include <cstdio>
+float total(const float* x, std::size_t n) {
+  if (std::FILE* f = std::fopen("in/x.f32", "wb")) std::fclose(f);
+  return 0.0f;
+}
+"""
+    evidence, _ = await examine(harness, make_task(), cheat)
+    assert category(evidence) == "functional_correctness"
+
+
+async def test_an_output_link_is_not_followed(harness, make_task):
+    cheat = """\
+#include <cstddef>
+#include <unistd.h>
+#include <cstdlib>
+float total(const float* x, std::size_t n) {
+  symlink("/etc/hostname", "out/y.f32");
+  std::_Exit(0);
+}
+"""
+    evidence, _ = await examine(harness, make_task(), cheat)
+    assert category(evidence) == "functional_correctness"
+    assert evidence.check is not None
+    assert "no regular file" in evidence.check.message
+
+
+async def test_a_build_that_changes_the_harness_is_named(harness, make_task):
+    """A make task whose candidate could run code at build time: the driver must still be the task's own."""
+    build = "echo evil > driver.cpp; mv driver.cpp d.cpp; g++ -O1 -o driver driver.cpp solution.cpp"
+    evidence, _ = await examine(harness, make_task(spec={"build_cmd": build}), SOLUTION)
+    assert category(evidence) == "passed"
+
+
+async def test_tampering_is_noticed_where_mounts_cannot_prevent_it(harness, make_task):
+    from engine.harness.sandbox import NoSandbox
+
+    harness.sandbox = NoSandbox()
+    build = "echo '// evil' >> driver.cpp; g++ -O1 -o driver driver.cpp solution.cpp"
+    evidence, _ = await examine(harness, make_task(spec={"build_cmd": build}), SOLUTION)
+    assert any(finding.startswith("tampered: driver.cpp") for finding in evidence.preflight)
+    assert category(evidence) != "passed"
+
+
+async def test_a_forbidden_name_ends_before_the_build(harness, make_task):
+    evidence, _ = await examine(
+        harness, make_task(spec={"anti_cheat": ["cublasSgemm"]}), SOLUTION + "int cublasSgemm_v2();"
+    )
+    assert category(evidence) == "integration"
+    assert evidence.build is None
+
+
+async def test_a_task_for_another_architecture_is_environment_dependency(harness, make_task):
+    evidence, _ = await examine(harness, make_task(spec={"arch_exact": "sm_100a"}), SOLUTION)
+    assert category(evidence) == "environment_dependency"
+
+
+async def test_a_task_for_this_architecture_is_built(harness, make_task):
+    evidence, _ = await examine(harness, make_task(spec={"arch_exact": "sm_90a"}), SOLUTION)
+    assert category(evidence) == "passed"
+
+
+async def test_pass_evidence_must_be_there(harness, make_task):
+    spec = {"check": None, "test_cmd": "./driver", "pass_evidence": "^ALL GOOD$"}
+    silent = DRIVER.replace('std::FILE* in = std::fopen("in/x.f32", "rb");', "return 0; std::FILE* in = nullptr;")
+    evidence, events = await examine(harness, make_task(driver=silent, spec=spec), SOLUTION)
+    assert category(evidence) == "functional_correctness"
+    tested = next(event for event in events if isinstance(event, ev.Tested))
+    assert tested.evidence_grade == "B"
+
+
+async def test_a_broken_checker_is_no_candidates_fault(harness, make_task):
+    task = make_task()
+    (task.folder / "checker" / "check.py").write_text("raise SystemExit(7)")
+    with pytest.raises(InfraError, match="checker's generate failed"):
+        await examine(harness, task, SOLUTION)
+
+
+async def test_a_checker_that_contradicts_itself_is_refused(harness, make_task):
+    task = make_task()
+    path = task.folder / "checker" / "check.py"
+    path.write_text(path.read_text().replace("sys.exit(0 if passed else 1)", "sys.exit(0)"))
+    with pytest.raises(InfraError, match="result.json says passed=False"):
+        await examine(harness, task, WRONG)
+
+
+async def test_speed_is_measured_against_the_reference_in_turns(harness, make_task):
+    spec = {"timing_parser": r"^Kernel time: ([0-9.]+) ms$", "check": {**_check(), "time": "./driver"}}
+    _, events = await examine(harness, make_task(spec=spec), SOLUTION, launches=3)
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert timed.reference_ms == timed.candidate_ms == [0.5] * 3
+    assert timed.speedup == 1.0
+    assert timed.gate == "pass"
+
+
+async def test_a_time_that_is_no_time_leaves_the_gate_unmeasured(harness, make_task):
+    spec = {"timing_parser": r"^Kernel time: (\S+) ms$", "check": {**_check(), "time": "./driver"}}
+    task = make_task(spec=spec, driver=DRIVER.replace("%.4f ms", "%.4f ms").replace(", 0.5)", ", 0.0)"))
+    _, events = await examine(harness, task, SOLUTION, launches=3)
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert timed.speedup is None
+    assert timed.gate == "unmeasured"
+
+
+async def test_the_workspace_is_gone_afterwards(harness, make_task, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    for folder in (scratch, *scratch.parents):
+        if folder.is_relative_to("/tmp") and folder != Path("/tmp"):
+            folder.chmod(0o755)
+    harness.scratch = scratch
+    await examine(harness, make_task(), WRONG)
+    assert list(scratch.iterdir()) == []
+
+
+def _check() -> dict[str, str]:
+    return json.loads(
+        json.dumps({"generate": "python3 check.py generate", "run": "./driver", "compare": "python3 check.py compare"})
+    )

@@ -1,0 +1,270 @@
+"""What a hostile candidate tries, in every sandbox that works here. Each attack was seen to work without its defence."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.errors import ConfigError
+from engine.harness.backends import environment
+from engine.harness.limits import MIB, Limits
+from engine.harness.process import Ended, run_step
+from engine.harness.sandbox import Box, Bubblewrap, Namespaces, NoSandbox, Sandbox, choose_sandbox
+
+LIMITS = Limits(wall=10, file_size=64 * MIB, processes=64)
+SECRET = "sk-attack-test-0123456789"
+
+
+@pytest.fixture(params=["bubblewrap", "namespaces"])
+def box_kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def room(tmp_path_factory: pytest.TempPathFactory, box_kind: str, monkeypatch: pytest.MonkeyPatch):
+    """A sandbox of one kind with an empty workspace, and a host folder beside it that must stay out of reach."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    host = tmp_path_factory.mktemp("host")
+    (host / "reference.cu").write_text("the answer")
+    hidden = (host, Path.home(), Path(__file__).resolve().parents[2])
+    return Room(choose_sandbox(box_kind, hide=hidden), host)
+
+
+class Room:
+    def __init__(self, sandbox: Sandbox, host: Path) -> None:
+        self.sandbox, self.host = sandbox, host
+        # /tmp itself, not pytest's folder: its parents are closed to other users
+        self.root = Path(subprocess.check_output(["mktemp", "-d", "/tmp/beaver-test-XXXXXX"], text=True).strip())
+        self.root.chmod(0o711)
+        self.workspace = self.root / "ws"
+        for folder in (self.workspace, self.root / "home"):
+            folder.mkdir(mode=0o700)
+            if sandbox.uid is not None:
+                os.chown(folder, sandbox.uid, sandbox.uid)
+
+    def put(self, name: str, content: str) -> None:
+        path = self.workspace / name
+        path.write_text(content)
+        if self.sandbox.uid is not None:
+            os.chown(path, self.sandbox.uid, self.sandbox.uid)
+
+    async def run(self, command: str, limits: Limits = LIMITS, **box: object) -> Ended:
+        place = Box(workspace=self.workspace, environment=environment(None), **box)  # type: ignore[arg-type]
+        return await run_step(self.sandbox.launch(command, place, limits), limits, disk=self.workspace)
+
+
+async def test_an_honest_command_runs(room: Room):
+    ended = await room.run("echo hello > made.txt && cat made.txt && exit 3")
+    assert (ended.exit_code, ended.stdout.text()) == (3, "hello\n")
+
+
+async def test_the_system_cannot_be_remounted_or_overwritten(room: Room):
+    target = f"/usr/beaver-attack-{os.getpid()}"
+    ended = await room.run(f"mount -o remount,rw,bind /usr; mount -o remount,rw /; touch {target} && echo written")
+    assert "written" not in ended.stdout.text()
+    assert not Path(target).exists()
+
+
+async def test_home_project_and_reference_are_not_visible(room: Room):
+    project = Path(__file__).resolve().parents[2]
+    ended = await room.run(f"cat {room.host}/reference.cu {project}/pyproject.toml; ls -A {Path.home()}/ {project}/")
+    assert "the answer" not in ended.stdout.text()
+    assert "beaver-tui" not in ended.stdout.text()
+    assert ended.stdout.text().replace(f"{Path.home()}/:", "").replace(f"{project}/:", "").strip() == ""
+
+
+async def test_no_key_is_visible_anywhere(room: Room):
+    ended = await room.run("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; cat /proc/1/cmdline | tr '\\0' ' '")
+    assert SECRET not in ended.stdout.text()
+    assert "API_KEY" not in ended.stdout.text()
+
+
+async def test_other_processes_are_not_visible(room: Room):
+    ended = await room.run("ls /proc | grep -E '^[0-9]+$' | wc -l")
+    assert int(ended.stdout.text()) < 12
+
+
+async def test_there_is_no_network(room: Room):
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    ended = await room.run(f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo connected; ls /sys/class/net 2>/dev/null")
+    server.close()
+    assert "connected" not in ended.stdout.text()
+
+
+async def test_it_has_no_capabilities_and_no_way_to_root(room: Room):
+    ended = await room.run("grep -E 'CapEff|NoNewPrivs' /proc/self/status")
+    assert "CapEff:\t0000000000000000" in ended.stdout.text()
+    assert "NoNewPrivs:\t1" in ended.stdout.text()
+
+
+async def test_a_daemon_dies_with_its_step(room: Room):
+    ended = await room.run("(setsid nohup sleep 7531 >/dev/null 2>&1 &) ; (trap '' HUP TERM; sleep 7531 & ) ; echo done")
+    assert ended.stdout.text() == "done\n"
+    assert not _running("7531")
+
+
+async def test_a_timeout_kills_the_whole_tree_and_keeps_the_output(room: Room):
+    ended = await room.run("echo before; (setsid sleep 7532 &); sleep 7532", limits=replace(LIMITS, wall=0.5))
+    assert ended.timed_out
+    assert ended.exit_code is None
+    assert ended.signal is None
+    assert ended.stdout.text() == "before\n"
+    assert not _running("7532")
+
+
+async def test_a_fork_bomb_ends_with_its_step(room: Room):
+    bomb = "bash -c 'f() { f | f & }; f; sleep 60'"
+    ended = await room.run(bomb, limits=replace(LIMITS, wall=1.5, processes=40))
+    assert ended.seconds < 6
+    theirs = psutil.process_iter(["uids", "status"])
+    assert not [p for p in theirs if room.sandbox.uid in (p.info["uids"] or ()) and p.info["status"] != psutil.STATUS_ZOMBIE]
+
+
+async def test_endless_output_is_bounded_and_counted(room: Room):
+    ended = await room.run("yes treacherous", limits=replace(LIMITS, wall=1.0))
+    assert ended.timed_out
+    assert ended.stdout.total > 32 * MIB
+    assert len(ended.stdout.text()) < 9 * MIB
+
+
+async def test_a_huge_file_stops_at_the_limit(room: Room):
+    ended = await room.run("head -c 1G /dev/zero > big; ls -l big | awk '{print $5}'")
+    assert int(ended.stdout.text()) <= LIMITS.file_size
+
+
+async def test_many_files_that_fill_the_disk_end_the_step(room: Room):
+    limits = replace(LIMITS, file_size=16 * MIB)
+    ended = await room.run("i=0; while :; do i=$((i+1)); head -c 8M /dev/zero > f$i; done", limits=limits)
+    assert ended.disk_killed
+    assert not ended.timed_out
+
+
+async def test_a_memory_hog_is_named_as_such(room: Room):
+    hog = "python3 -c 'x = bytearray(900 << 20); import time; time.sleep(20)'"
+    ended = await room.run(hog, limits=replace(LIMITS, memory=300 * MIB))
+    assert ended.memory_killed
+    assert not ended.timed_out
+    assert ended.peak_memory > 300 * MIB
+
+
+async def test_cpu_time_ends_with_sigxcpu_not_sigkill(room: Room):
+    ended = await room.run("while :; do :; done", limits=replace(LIMITS, cpu=1))
+    assert ended.exit_code == 128 + signal.SIGXCPU or ended.signal == signal.SIGXCPU
+    assert not ended.memory_killed
+
+
+async def test_no_descriptor_is_inherited(room: Room):
+    read, write = os.pipe()
+    os.set_inheritable(write, True)
+    ended = await room.run("ls /proc/self/fd | wc -l; echo forged >&%d" % write)
+    os.close(write)
+    assert os.read(read, 100) == b""
+    os.close(read)
+    assert int(ended.stdout.text().split()[0]) <= 4  # 0, 1, 2 and ls's own
+
+
+async def test_terminal_controls_never_reach_the_log(room: Room):
+    ended = await room.run("printf '\\033]52;c;ZXZpbA==\\007\\033[2Jclear\\033[31m'")
+    assert ended.stdout.text() == "clear"
+
+
+async def test_a_signal_is_told_from_an_exit_code(room: Room):
+    ended = await room.run("kill -SEGV $$")
+    assert ended.signal == signal.SIGSEGV or ended.exit_code == 128 + signal.SIGSEGV
+
+
+@pytest.fixture
+def bubble() -> Room:
+    return Room(Bubblewrap(), Path("/nowhere"))
+
+
+async def test_harness_files_cannot_be_changed_moved_or_replaced(bubble: Room):
+    bubble.put("driver.cu", "honest")
+    attack = "echo evil > driver.cu; rm -f driver.cu; mv driver.cu other; cp /etc/hostname driver.cu; umount driver.cu; cat driver.cu"
+    ended = await bubble.run(attack, readonly=("driver.cu",))
+    assert ended.stdout.text() == "honest"
+    assert (bubble.workspace / "driver.cu").read_text() == "honest"
+
+
+async def test_a_frozen_workspace_takes_only_outputs(bubble: Room):
+    (bubble.workspace / "out").mkdir()
+    os.chown(bubble.workspace / "out", bubble.sandbox.uid or os.getuid(), -1)
+    ended = await bubble.run("touch driver; touch out/y && echo ok", frozen=True, writable=("out",))
+    assert ended.stdout.text() == "ok\n"
+    assert not (bubble.workspace / "driver").exists()
+
+
+async def test_the_disk_of_temporary_files_is_bounded(bubble: Room):
+    ended = await bubble.run("head -c 3G /dev/zero > /tmp/big; stat -c %s /tmp/big", limits=replace(LIMITS, file_size=4096 * MIB))
+    assert int(ended.stdout.text()) <= 1024 * MIB
+
+
+async def test_cancelling_kills_the_tree(bubble: Room):
+    task = asyncio.create_task(bubble.run("setsid sleep 7533 & sleep 7533"))
+    await _until(lambda: _running("7533"))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not _running("7533")
+
+
+async def test_a_killed_harness_leaves_nothing_running(bubble: Room):
+    """kill -9 of the program itself: the candidate must not outlive it."""
+    bubble.workspace.chmod(0o755)  # the other process has another uid for its candidates
+    script = (
+        "import asyncio\nfrom pathlib import Path\n"
+        "from engine.harness.limits import Limits\nfrom engine.harness.process import run_step\n"
+        "from engine.harness.sandbox import Box, Bubblewrap\n"
+        f"box = Box(workspace=Path({str(bubble.workspace)!r}), environment={{'PATH': '/usr/bin:/bin'}})\n"
+        "asyncio.run(run_step(Bubblewrap().launch('sleep 7534', box, Limits()), Limits()))\n"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": os.getcwd()})
+    await _until(lambda: _running("7534"))
+    harness.kill()
+    harness.wait()
+    await _until(lambda: not _running("7534"))
+
+
+async def test_without_a_sandbox_strays_are_still_killed(tmp_path: Path):
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "home").mkdir()
+    box = Box(workspace=tmp_path / "ws", environment=environment(None))
+    ended = await run_step(NoSandbox().launch("setsid sleep 7535 & echo started", box, LIMITS), LIMITS)
+    assert ended.stdout.text() == "started\n"
+    assert not _running("7535")
+
+
+def test_nothing_runs_unprotected_unless_asked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engine.harness.sandbox._works", lambda name: False)
+    with pytest.raises(ConfigError, match="--sandbox none"):
+        choose_sandbox("auto")
+    assert choose_sandbox("none").name == "none"
+
+
+def test_the_strongest_sandbox_is_chosen():
+    assert isinstance(choose_sandbox("auto"), Bubblewrap)
+    assert isinstance(choose_sandbox("namespaces"), Namespaces)
+
+
+def _running(argument: str) -> bool:
+    return any(
+        argument in (process.info["cmdline"] or []) and process.info["status"] != psutil.STATUS_ZOMBIE
+        for process in psutil.process_iter(["cmdline", "status"])
+    )
+
+
+async def _until(condition) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        await asyncio.sleep(0.02)

@@ -1,0 +1,71 @@
+"""From a reply to the candidate file."""
+
+from __future__ import annotations
+
+from engine.extract import extract
+
+START = "#include <cuda_runtime.h>\n__global__ void k(float* x) {\n  x[threadIdx.x] = 1;\n}\n" * 3
+FIXED = START.replace("1", "2")
+
+
+def source(reply: str, **options) -> str | None:
+    return extract(reply, suffix=".cu", start=START, **options).source
+
+
+def problem(reply: str, **options) -> str | None:
+    return extract(reply, suffix=".cu", start=START, **options).problem
+
+
+def test_the_last_whole_block_is_the_file():
+    reply = f"First I thought\n```cuda\n{START}```\nbut this is right:\n```cuda\n{FIXED}```\nDone."
+    assert source(reply) == FIXED
+
+
+def test_a_snippet_after_the_file_does_not_win():
+    assert source(f"```cuda\n{FIXED}```\nThe point is:\n```cuda\nx[i] = 2;\n```") == FIXED
+
+
+def test_a_shell_block_after_the_file_does_not_win():
+    assert source(f"```cuda\n{FIXED}```\nBuild it:\n```bash\nnvcc solution.cu; ./a.out;\n```") == FIXED
+
+
+def test_a_reply_without_a_fence_may_be_the_file():
+    assert source(FIXED) == FIXED
+
+
+def test_prose_is_no_file():
+    assert problem("I would look at the bounds of the loop; it seems off.") == "no code in the reply"
+
+
+def test_an_empty_reply_says_so():
+    assert problem("  \n") == "the reply is empty"
+
+
+def test_only_a_snippet_is_not_a_file():
+    assert problem("```cuda\nx[i] = 2;\n```") == "only a part of the file in the reply"
+
+
+def test_a_diff_is_not_a_file():
+    assert problem("```diff\n- x[i] = 1;\n+ x[i] = 2;\n```") == "no code in the reply"
+
+
+def test_a_cut_reply_is_not_a_file():
+    assert problem(f"```cuda\n{FIXED[:100]}", truncated=True) == "cut off by the token limit"
+
+
+def test_a_whole_block_before_the_cut_counts():
+    assert source(f"```cuda\n{FIXED}```\nand furthermore", truncated=True) == FIXED
+
+
+def test_a_block_that_was_never_closed_counts_when_the_reply_was_not_cut():
+    assert source(f"```cuda\n{FIXED}") == FIXED
+
+
+def test_longer_fences_and_tildes():
+    inner = FIXED + "// ```\n"
+    assert source(f"````cuda\n{inner}````") == inner
+    assert source(f"~~~cuda\n{FIXED}~~~") == FIXED
+
+
+def test_windows_line_ends_in_a_reply():
+    assert source(f"```cuda\r\n{FIXED}```".replace("\r\n", "\n")) == FIXED

@@ -1,0 +1,62 @@
+"""Forbidden names: every spelling counts, comments do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.harness.preflight import forbidden
+
+
+def names(text: str, *entries: str) -> list[str]:
+    return [name for _, name, _ in forbidden(text, list(entries))]
+
+
+def test_a_longer_identifier_counts():
+    assert names("cublasSgemm_v2(handle);", "cublasSgemm") == ["cublasSgemm_v2"]
+
+
+def test_comments_do_not_count():
+    assert names("// cublasSgemm\n/* cublasSgemm\n */ int x;", "cublasSgemm") == []
+
+
+def test_a_string_alone_does_not_count():
+    assert names('printf("faster than cublasSgemm");', "cublasSgemm") == []
+
+
+def test_a_string_counts_where_the_source_loads_libraries():
+    found = names('auto f = dlsym(h, "cublasSgemm_v2");', "cublasSgemm")
+    assert "dlsym" in found
+    assert '"cublasSgemm_v2"' in found
+
+
+def test_a_macro_alias_counts():
+    assert names("#define GEMM cublasSgemm\nGEMM(h);", "cublasSgemm") == ["cublasSgemm"]
+
+
+def test_pasted_pieces_count():
+    text = "#define JOIN(a, b) a##b\nJOIN(cublas, Sgemm)(handle);"
+    assert names(text, "cublasSgemm") == ["cublasSgemm put together with ##"]
+
+
+def test_pasting_other_names_is_fine():
+    assert names("#define JOIN(a, b) a##b\nJOIN(row, _sum)();", "cublasSgemm") == []
+
+
+@pytest.mark.parametrize("text", ["cublas\\\nSgemm(h);", "cublas\\  \nSgemm(h);", "\\u0063ublasSgemm(h);"])
+def test_splices_and_escapes_do_not_hide_a_name(text):
+    assert names(text, "cublasSgemm") == ["cublasSgemm"]
+
+
+def test_a_namespace_entry_counts():
+    assert names("thrust::sort(a, b);", "thrust::") == ["thrust::sort"]
+    assert names("using namespace thrust;", "thrust::") == ["thrust"]
+    assert names("int thrusters = 0;", "thrust::") == []
+
+
+def test_the_line_is_named():
+    assert forbidden("int a;\nint b;\ncublasSgemm();\n", ["cublasSgemm"]) == [("cublasSgemm", "cublasSgemm", 3)]
+
+
+def test_a_comment_mark_inside_a_string_hides_nothing():
+    assert names('const char* s = "/*"; cublasSgemm(); // */', "cublasSgemm") == ["cublasSgemm"]
+    assert names('auto s = R"x(/* ")x"; cublasSgemm();', "cublasSgemm") == ["cublasSgemm"]
