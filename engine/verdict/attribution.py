@@ -7,10 +7,11 @@ Tools print a file in many disguises: "driver.cu", "/tmp/tmpxft_0000_00000000-11
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from engine.verdict.rule import Test
-from engine.verdict.toolkit_names import is_toolkit_header, is_toolkit_symbol
+from engine.verdict.toolkit_names import is_toolkit_header, is_toolkit_library, is_toolkit_symbol
 
 Owner = Literal["solution", "harness", "system", "unknown"]
 
@@ -41,6 +42,23 @@ def base_name(path: str) -> str:
 def stem(path: str) -> str:
     """The name that a source and everything compiled from it share: "driver" for driver.cu, driver.o, driver.cudafe1.cpp."""
     return _SUFFIXES.sub("", base_name(path))
+
+
+_REFERENCE: Final = re.compile(
+    r"^(?:reference|ref|golden|oracle|baseline)(?:_\w+)?$|^\w+_(?:reference|ref|golden|oracle)$"
+)
+_BUILD_FILE: Final = re.compile(r"^(?:GNUm|[Mm])akefile$|^CMakeLists\.txt$|\.(?:mk|mak|cmake|ninja)$|^setup\.py$")
+_MAINS: Final = frozenset({"main", "_main", "WinMain", "main()", "main(int, char**)"})
+
+_ASK: Final[Mapping[str, Callable[[str], bool]]] = {
+    "main": lambda name: name in _MAINS,
+    "reference": lambda path: _REFERENCE.match(stem(path)) is not None,
+    "build_file": lambda path: _BUILD_FILE.search(base_name(path)) is not None,
+    "toolkit_header": is_toolkit_header,
+    "toolkit_library": is_toolkit_library,
+    "toolkit_symbol": is_toolkit_symbol,
+}
+"""The questions that the name alone answers."""
 
 
 class Files:
@@ -79,17 +97,12 @@ class Files:
         """The answer to one of a rule's questions about a captured name. A name that was not captured answers no."""
         if text is None:
             return False
-        if test == "harness":
-            return self.owner(text) == "harness"
-        if test == "solution":
-            return self.owner(text) == "solution"
-        if test == "main":
-            return text.strip() in ("main", "_main", "WinMain", "main()", "main(int, char**)")
-        if test == "toolkit_header":
-            return is_toolkit_header(text)
-        if test == "toolkit_symbol":
-            return is_toolkit_symbol(text.strip())
-        raise ValueError(f"the test {test!r} is not about a name")
+        if test == "harness" or test == "solution":
+            return self.owner(text) == test
+        ask = _ASK.get(test)
+        if ask is None:
+            raise ValueError(f"the test {test!r} is not about a name")
+        return ask(text.strip())
 
 
 _PLACE: Final = re.compile(

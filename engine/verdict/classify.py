@@ -14,7 +14,7 @@ from engine.evidence import CheckResult, Evidence, SanitizerEvidence, StepEviden
 from engine.verdict.attribution import Files, referrers
 from engine.verdict.categories import FALLBACK, PRIORITY, UNCLASSIFIED, Category, Stage, outcome_bucket
 from engine.verdict.cuda_errors import canonical
-from engine.verdict.facts import facts
+from engine.verdict.facts import Fact, facts
 from engine.verdict.model import Verdict
 from engine.verdict.rule import Cond, Rule, Weight
 from engine.verdict.rules import RULES
@@ -23,6 +23,9 @@ from engine.verdict.signature import LONGEST, normalise
 
 LONGEST_LINE: Final = 500
 """Characters of an evidence line that a verdict keeps."""
+_BEFORE_TEXTS: Final = -1
+_AFTER_TEXTS: Final = 8
+"""Stream numbers of matches that come from no text; standard error is 0, standard output 1."""
 _ORDER: Final = {rule.id: order for order, rule in enumerate(RULES)}
 _LOOK_AROUND: Final = 6
 """Lines around a linker's complaint in which it may say whose it is."""
@@ -114,12 +117,20 @@ def _decide(stage: Stage, matches: list[Match]) -> tuple[Match, list[Match]]:
 
 
 def _step_matches(stage: Stage, step: StepEvidence, files: Files) -> list[Match]:
-    matches = [Match(f.weight, -1, -1, 0, f.rule, f.category, f.signature, f.line, f.line) for f in facts(step, stage)]
+    matches = [_fact_match(fact) for fact in facts(step, stage)]
     # Standard error first: tools complain there, and what a program buffers on standard output comes late or not at all.
     matches += _text_matches(stage, [("stderr", step.stderr), ("stdout", step.stdout)], files, step)
-    if all(match.weight == Weight.WEAK for match in matches):
+    if all(match.weight >= Weight.WEAK for match in matches):
         matches.append(_fallback(stage, step))
     return _without_consequences(matches)
+
+
+def _fact_match(fact: Fact) -> Match:
+    """A fact beside the texts: a sure one comes first, any other (a signal) only where no text of its weight says more."""
+    stream = _BEFORE_TEXTS if fact.weight == Weight.EXACT else _AFTER_TEXTS
+    return Match(
+        fact.weight, stream, 0, 0, fact.rule, fact.category, fact.signature, fact.line, fact.line, fact.yields_to
+    )
 
 
 def matches_in(stage: Stage, field: str, text: str, files: Files, step: StepEvidence | None = None) -> list[Match]:
@@ -171,7 +182,8 @@ def _holds(cond: Cond, found: Found, log: Log, end: int, files: Files, step: Ste
         around = log.before(found.start, _LOOK_AROUND), log.after(end, _LOOK_AROUND)
         answer = any(files.holds(cond.test, path) for path in referrers(found.line, *around))
     else:
-        answer = files.holds(cond.test, _group(found, cond.group))
+        text = files.solution if cond.group == "solution" else _group(found, cond.group)
+        answer = files.holds(cond.test, text)
     return answer is cond.wanted
 
 
@@ -193,8 +205,7 @@ def _without_consequences(matches: list[Match]) -> list[Match]:
             other.rule.startswith(match.yields_to)
             and other.category != match.category
             and other.weight < Weight.SUMMARY
-            and other.stream == match.stream
-            and 0 <= other.start < match.start
+            and (match.stream == _AFTER_TEXTS or (other.stream == match.stream and other.start < match.start))
             for other in matches
         )
 
@@ -212,8 +223,8 @@ def _fallback(stage: Stage, step: StepEvidence) -> Match:
     line = lines[0].strip() if lines else ""
     status = f"exit code {step.exit_code}" if step.exit_code is not None else "no exit code"
     return Match(
-        Weight.WEAK,
-        9,
+        Weight.LAST,
+        _AFTER_TEXTS + 1,
         0,
         0,
         f"fallback.{stage}",
@@ -229,18 +240,28 @@ def _missing_test(build: StepEvidence | None) -> Match:
     if build is None:
         line = "nothing was built and nothing was tested"
         return Match(
-            Weight.EXACT, -1, -1, 0, "fallback.no_evidence", Category.ENVIRONMENT_DEPENDENCY, "no evidence", line, ""
+            Weight.EXACT,
+            _BEFORE_TEXTS,
+            0,
+            0,
+            "fallback.no_evidence",
+            Category.ENVIRONMENT_DEPENDENCY,
+            "no evidence",
+            line,
+            "",
         )
     line = "the build succeeded and no test was reached"
-    return Match(Weight.EXACT, -1, -1, 0, "fallback.no_test", Category.FUNCTIONAL_CORRECTNESS, "no test", line, "")
+    return Match(
+        Weight.EXACT, _BEFORE_TEXTS, 0, 0, "fallback.no_test", Category.FUNCTIONAL_CORRECTNESS, "no test", line, ""
+    )
 
 
 def _check_match(check: CheckResult) -> Match:
     line = check.message or f"{check.output or 'output'}: values differ"
     return Match(
         Weight.EXACT,
-        -1,
-        -1,
+        _BEFORE_TEXTS,
+        0,
         0,
         "check.mismatch",
         Category.FUNCTIONAL_CORRECTNESS,
@@ -253,7 +274,15 @@ def _check_match(check: CheckResult) -> Match:
 def _no_pass_evidence() -> Match:
     line = "exit code 0 without the evidence of a pass that the task declares"
     return Match(
-        Weight.WEAK, -1, -1, 0, "check.no_pass_evidence", Category.FUNCTIONAL_CORRECTNESS, "no pass evidence", line, ""
+        Weight.LAST,
+        _AFTER_TEXTS,
+        0,
+        0,
+        "check.no_pass_evidence",
+        Category.FUNCTIONAL_CORRECTNESS,
+        "no pass evidence",
+        line,
+        "",
     )
 
 

@@ -30,18 +30,20 @@ class Fact(NamedTuple):
     signature: str
     line: str
     weight: Weight
+    yields_to: str = ""
+    """Dropped when a rule whose id starts so matched anywhere in the step's texts: the text says who did it."""
 
 
 SIGNALS: Final[Mapping[int, tuple[str, Category, Weight]]] = MappingProxyType(
     {
         4: ("SIGILL", _LOGIC, Weight.GENERIC),
         5: ("SIGTRAP", _LOGIC, Weight.GENERIC),
-        6: ("SIGABRT", _LOGIC, Weight.WEAK),
+        6: ("SIGABRT", _LOGIC, Weight.LAST),
         7: ("SIGBUS", _IMA, Weight.GENERIC),
         8: ("SIGFPE", _LOGIC, Weight.GENERIC),
         9: ("SIGKILL", _OOM, Weight.GENERIC),
         11: ("SIGSEGV", _IMA, Weight.GENERIC),
-        13: ("SIGPIPE", _LOGIC, Weight.WEAK),
+        13: ("SIGPIPE", _LOGIC, Weight.LAST),
         15: ("SIGTERM", _TIME, Weight.WEAK),
         24: ("SIGXCPU", _TIME, Weight.GENERIC),
         25: ("SIGXFSZ", _LOGIC, Weight.GENERIC),
@@ -104,9 +106,9 @@ def facts(step: StepEvidence, stage: Stage) -> Iterator[Fact]:
                 # A compiler that a signal ended: the toolchain's fault, whatever source it was reading (protocol, point 10).
                 yield Fact("fact.compiler_signal", _ENV, f"compiler: signal {number} ({name})", line, Weight.GENERIC)
             else:
-                yield Fact(
-                    f"fact.{name.lower().replace(' ', '_')}", category, f"signal {number} ({name})", line, weight
-                )
+                sender = "time." if number in (9, 15) else ""
+                rule = f"fact.{name.lower().replace(' ', '_')}"
+                yield Fact(rule, category, f"signal {number} ({name})", line, weight, sender)
     elif step.exit_code is not None and step.exit_code in _EXITS:
         rule, category, signature, weight = _EXITS[step.exit_code]
         yield Fact(rule, category, signature, f"exit code {step.exit_code}", weight)

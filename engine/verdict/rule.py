@@ -21,13 +21,18 @@ class Weight(IntEnum):
     """A tool's last word after its real complaint ("ld returned 1 exit status"): names a category, is never a rival."""
     WEAK = 3
     """Says only that something failed ("FAILED", "make: *** Error 1"): decides when nothing else did, is never a rival."""
+    LAST = 4
+    """Says only that it ended ("terminate called", exit status 1)."""
 
 
 Test = Literal[
     "harness",
     "solution",
     "main",
+    "reference",
+    "build_file",
     "toolkit_header",
+    "toolkit_library",
     "toolkit_symbol",
     "timed_out",
     "memory_killed",
@@ -40,7 +45,8 @@ class Cond(msgspec.Struct, frozen=True):
     """One condition beside the pattern: the answer to ``test`` about the text of ``group`` must be ``wanted``.
 
     The group "referrer" is not captured: it is the object or source file on whose behalf a linker complains, found on the
-    line itself or on the lines around it. The group "step" stands for the process that printed the line.
+    line itself or on the lines around it. The group "step" stands for the process that printed the line, and "solution" for
+    the name of the one editable file.
     """
 
     group: str

@@ -76,16 +76,6 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
         source="nvcc, crt/host_config.h",
     ),
     Rule(
-        id="nvcc.command_line",
-        category=_ENV,
-        stages=BUILD_AND_TEST,
-        literals=("nvcc fatal", "nvcc error"),
-        pattern=r"^nvcc (?:fatal|error)\s*:\s+(?P<token>(?!.*died|Don't know what to do|.*[Mm]emory allocation|.*[Cc]ompilation).*)",
-        # The build command belongs to the task, so what nvcc refuses before it reads a source is not the candidate's doing.
-        weight=Weight.GENERIC,
-        source="nvcc",
-    ),
-    Rule(
         id="compile.killed",
         category=_ENV,
         stages=BUILD,
@@ -99,9 +89,9 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
             "bus error",
         ),
         pattern=(
-            r"(?P<token>'[\w+-]+' died due to signal \d+|(?:Killed|Segmentation fault|Aborted|Bus error)[^\n]{0,40}terminated program \w+"
-            r"|^make(?:\[\d+\])?: \*\*\* \[.*\] (?:Killed|Segmentation fault|Aborted|Bus error)"
-            r"|(?:^|: |\s\d+ )(?:Killed|Segmentation fault|Bus error|Aborted)\b.*)"
+            r"(?P<token>'[\w+-]+' died due to signal \d+|(?:Killed|Segmentation fault|Aborted|Bus error)\b[^\n]{0,40}terminated program \w+"
+            r"|^make(?:\[\d+\])?: \*\*\* \[.*\] (?:Killed|Segmentation fault|Aborted|Bus error))"
+            r"|^(?:.*:\s+|\s*)(?:\d+\s+)?(?P<token2>(?:Killed|Segmentation fault|Bus error|Aborted)\b.*)"
         ),
         when=(Cond("step", "timed_out", False), Cond("step", "memory_killed", False)),
         source="nvcc, the GCC driver, make and the shell on a child that a signal ended",
@@ -232,12 +222,24 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
         source="EDG, GCC, Clang",
     ),
     Rule(
+        id="compile.in_reference",
+        category=_ENV,
+        stages=BUILD_AND_TEST,
+        literals=_LITERALS,
+        pattern=rf"{ERROR}(?P<token>.*)",
+        when=(IN_HARNESS, Cond("file", "reference")),
+        unless=_MISSING_HEADER,
+        yields_to="compile.",
+        # The task's own reference has nothing to do with the candidate's interface.
+        source=_EDG_GCC,
+    ),
+    Rule(
         id="compile.in_harness",
         category=_INTEG,
         stages=BUILD_AND_TEST,
         literals=_LITERALS,
         pattern=rf"{ERROR}(?P<token>(?!expected a \"}}\"|expected .}}. at end|could not open source).*)",
-        when=(IN_HARNESS,),
+        when=(IN_HARNESS, Cond("file", "reference", False)),
         unless=_MISSING_HEADER,
         yields_to="compile.",
         source=_EDG_GCC,
@@ -249,7 +251,34 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
         literals=("no rule to make target", "no makefile found"),
         pattern=r"\*\*\* (?P<token>No rule to make target [`'‘](?P<file>[^'’]+)['’]|No targets specified and no makefile found)",
         # Everything that a make file names except the solution belongs to the task.
+        when=(Cond("file", "solution", False), Cond("solution", "build_file", False)),
+        source="GNU make",
+    ),
+    Rule(
+        id="make.no_rule_in_solution",
+        category=_BUILD,
+        stages=BUILD_AND_TEST,
+        literals=("no rule to make target",),
+        pattern=r"\*\*\* (?P<token>No rule to make target [`'‘](?P<file>[^'’]+)['’])",
+        when=(Cond("file", "solution", False), Cond("solution", "build_file")),
+        source="GNU make",
+    ),
+    Rule(
+        id="make.broken",
+        category=_ENV,
+        stages=BUILD_AND_TEST,
+        literals=(": *** ",),
+        pattern=r"^(?P<file>[\w./+-]+):\d+: \*\*\* (?P<token>.*?)\.?\s+Stop",
         when=(Cond("file", "solution", False),),
+        source="GNU make",
+    ),
+    Rule(
+        id="make.broken_by_solution",
+        category=_BUILD,
+        stages=BUILD_AND_TEST,
+        literals=(": *** ",),
+        pattern=r"^(?P<file>[\w./+-]+):\d+: \*\*\* (?P<token>.*?)\.?\s+Stop",
+        when=(Cond("file", "solution"),),
         source="GNU make",
     ),
     # --- the source ---------------------------------------------------------------------------------------------------
@@ -339,6 +368,16 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
         ),
         when=(Cond("step", "arch_rewritten"),),
         source="ptxas",
+    ),
+    Rule(
+        id="compile.refused",
+        category=_BUILD,
+        stages=BUILD_AND_TEST,
+        literals=("nvcc fatal", "nvcc error"),
+        pattern=r"^nvcc (?:fatal|error)\s*:\s+(?P<token>(?!.*died|Unsupported gpu|.*option 'gpu-|Cannot find compiler|Failed to preprocess|.*[Mm]emory allocation).*)",
+        # Nothing tells whether the task or the candidate wrote the option: the build stage's default.
+        weight=Weight.GENERIC,
+        source="nvcc",
     ),
     Rule(
         id="compile.nvvm",

@@ -40,6 +40,20 @@ def _undefined(id_: str, category: Category, *when: Cond) -> Rule:
     )
 
 
+def _missing_library(id_: str, category: Category, *when: Cond) -> Rule:
+    return Rule(
+        id=f"link.{id_}",
+        category=category,
+        stages=BUILD_AND_TEST,
+        literals=("cannot find -l", "unable to find library -l", "library not found for -l", "library not found: "),
+        pattern=r"(?:cannot find|unable to find library|library not found for|library not found:) -l\s?(?P<library>[\w.+:-]*[\w+])",
+        group="library",
+        name="missing library",
+        when=when,
+        source="GNU ld, gold, lld, mold",
+    )
+
+
 LINK_RULES: Final[tuple[Rule, ...]] = (
     _undefined("undefined_main", _INTEG, Cond("symbol", "main")),
     _undefined("undefined_toolkit", _ENV, _FROM_HARNESS, Cond("symbol", "toolkit_symbol")),
@@ -85,13 +99,13 @@ LINK_RULES: Final[tuple[Rule, ...]] = (
         when=(Cond("referrer", "harness", False), Cond("symbol", "main", False)),
         source="GNU ld, gold, lld, nvlink",
     ),
-    Rule(
-        id="link.missing_library",
-        category=_ENV,
-        stages=BUILD_AND_TEST,
-        literals=("cannot find -l", "unable to find library -l", "library not found for -l", "library not found: "),
-        pattern=r"(?P<token>(?:cannot find|unable to find library|library not found for|library not found:) -l\s?[\w.+:-]*[\w+])",
-        source="GNU ld, gold, lld, mold",
+    _missing_library("missing_library", _ENV, Cond("library", "toolkit_library")),
+    # Any other library was asked for by the task's command, unless the candidate writes the commands.
+    _missing_library(
+        "missing_other_library", _ENV, Cond("library", "toolkit_library", False), Cond("solution", "build_file", False)
+    ),
+    _missing_library(
+        "invented_library", _BUILD, Cond("library", "toolkit_library", False), Cond("solution", "build_file")
     ),
     Rule(
         id="link.missing_object_of_solution",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.verdict.categories import Category
-from engine.verdict.rule import Rule, Weight
+from engine.verdict.rule import Cond, Rule, Weight
 
 _ENV: Final = Category.ENVIRONMENT_DEPENDENCY
 _INTEG: Final = Category.INTEGRATION
@@ -17,7 +17,12 @@ _FIELDS: Final = ("preflight",)
 
 
 def _finding(
-    id_: str, category: Category, literals: tuple[str, ...], pattern: str, weight: Weight = Weight.EXACT
+    id_: str,
+    category: Category,
+    literals: tuple[str, ...],
+    pattern: str,
+    weight: Weight = Weight.EXACT,
+    when: tuple[Cond, ...] = (),
 ) -> Rule:
     return Rule(
         id=id_,
@@ -27,6 +32,7 @@ def _finding(
         literals=literals,
         pattern=pattern,
         weight=weight,
+        when=when,
         source="the harness's preflight; Table 5, integration",
     )
 
@@ -56,6 +62,21 @@ PREFLIGHT_RULES: Final[tuple[Rule, ...]] = (
         r"|.*\b(?:needs|requires) (?:a GPU|sm_\w+|compute capability|lib:|header:|program:).*)",
     ),
     _finding(
+        "preflight.harness_file",
+        _ENV,
+        ("missing_file",),
+        r"(?P<token>^missing_file: (?P<file>\S+).*)",
+        # Whatever is absent and is not the candidate's file belongs to the task.
+        when=(Cond("file", "solution", False),),
+    ),
+    _finding(
+        "preflight.solution_file",
+        _INTEG,
+        ("missing_file",),
+        r"(?P<token>^missing_file: (?P<file>\S+).*)",
+        when=(Cond("file", "solution"),),
+    ),
+    _finding(
         "preflight.anti_cheat",
         _INTEG,
         ("anti_cheat", "anti-cheat", "forbidden"),
@@ -70,8 +91,17 @@ PREFLIGHT_RULES: Final[tuple[Rule, ...]] = (
     _finding(
         "preflight.contract",
         _INTEG,
-        ("no such file", "required source", "missing", "must ", "signature", "contract", "entry point", "solution"),
-        r"(?i)(?P<token>.*(?:no such file|required source|missing|must (?:define|export|contain|reference|not)|signature|contract|entry point|solution).*)",
+        (
+            "no such file",
+            "required source",
+            "missing ",
+            "must ",
+            "signature",
+            "contract",
+            "entry point",
+            "solution",
+        ),
+        r"(?i)(?P<token>^(?!missing_file:).*(?:no such file|required source|missing|must (?:define|export|contain|reference|not)|signature|contract|entry point|solution).*)",
         Weight.GENERIC,
     ),
 )

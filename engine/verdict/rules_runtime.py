@@ -61,7 +61,7 @@ MACHINE_RULES: Final[tuple[Rule, ...]] = (
         category=_ENV,
         stages=BUILD_AND_TEST,
         literals=("modulenotfounderror", "no module named"),
-        pattern=r"(?P<token>No module named '?(?P<file>[\w.]+))'?",
+        pattern=r"(?P<token>No module named '?(?P<file>[\w.]+)'?)",
         when=(Cond("file", "solution", False),),
         source="CPython",
     ),
@@ -127,7 +127,7 @@ CONTRACT_RULES: Final[tuple[Rule, ...]] = (
         category=_INTEG,
         stages=TEST,
         literals=("no module named",),
-        pattern=r"(?P<token>No module named '?(?P<file>[\w.]+))'?",
+        pattern=r"(?P<token>No module named '?(?P<file>[\w.]+)'?)",
         when=(Cond("file", "solution"),),
         source="CPython",
     ),
@@ -228,6 +228,7 @@ MEMORY_RULES: Final[tuple[Rule, ...]] = (
             r"|(?i:\boom[- ]kill(?:ed|er)?))"
         ),
         name="host memory",
+        unless=r"cudaError(?!MemoryAllocation)\w+",
         source="libstdc++, glibc, CPython, AddressSanitizer, the kernel",
     ),
     Rule(
@@ -239,6 +240,7 @@ MEMORY_RULES: Final[tuple[Rule, ...]] = (
         name="host memory (killed)",
         when=_NOT_OURS,
         weight=Weight.GENERIC,
+        yields_to="time.",
         # Nobody but the system's out-of-memory killer ends a process so when the harness's own watches did not.
         source="the shell, make",
     ),
@@ -374,7 +376,7 @@ TIME_RULES: Final[tuple[Rule, ...]] = (
             r"(?P<token>\b(?i:(?:BUILD|TEST|RUN|COMPILE|KERNEL|EXECUTION|LAUNCH)[ _]TIMEOUT)\b|(?i:\btimed[- ]out\b)|\bTimeout(?:Expired|Error)\b"
             r"|\*\*\*Timeout|\bTimeout\s?(?:!|>|\()|^\W*(?:TIMEOUT|Timeout)\W*$|(?i:\btimeout (?:reached|exceeded|expired|after|occurred|hit)\b|exceeded (?:the )?(?:\w+ ){0,3}(?:timeout|time limit))"
             r"|(?i:time limit (?:exceeded|reached)|DUE TO TIME LIMIT|watchdog\b.{0,60}(?:fired|expired|trigger\w*|kill\w*|timer|timeout|terminat\w*))"
-            r"|\bTIMEOUT\b\s*[:(-]|(?i:\bdeadlock(?:ed)?\b(?: detected)?))"
+            r"|timeout: sending signal \w+ to command|\bTIMEOUT\b\s*[:(-]|(?i:\bdeadlock(?:ed)?\b(?: detected)?))"
         ),
         name="timeout",
         source="harnesses, timeout(1), CPython's subprocess, pytest, ctest, Slurm, the CPU device of this project",

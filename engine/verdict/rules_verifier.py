@@ -207,11 +207,18 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
         weight=Weight.WEAK,
     ),
     _logic(
-        "exception.cpp",
-        ("terminate called", "what():", "libc++abi"),
-        r"(?P<token>^\s*what\(\):\s+.*|terminate called (?:after throwing an instance of '[^']*'|without an active exception|recursively)|libc\+\+abi: terminating.*)",
-        "libstdc++, libc++",
+        "exception.what",
+        ("what():",),
+        r"^\s*what\(\):\s+(?P<token>.*)",
+        "libstdc++",
         weight=Weight.WEAK,
+    ),
+    _logic(
+        "exception.terminate",
+        ("terminate called", "libc++abi"),
+        r"(?P<token>terminate called (?:after throwing an instance of '[^']*'|without an active exception|recursively)|libc\+\+abi: terminating.*)",
+        "libstdc++, libc++",
+        weight=Weight.LAST,
     ),
     _logic(
         "exception.python",

@@ -24,7 +24,7 @@ _HASH: Final = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,}\b")
 _FILE_LINE: Final = re.compile(r"(?<=\.)(cuh|cu|cpp|cxx|cc|c|hpp|hh|h|ptx|py|inl)(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))")
 _CODE: Final = re.compile(
     r"(?:\b(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|error code|signal|errno|xid|cuda\w*[ _]?(?:error|status)?|cu\w*_status|error #|warning #)"
-    r"|\(error|\bcode)\s?[:=#(]?\s?$",
+    r"|\(error|\]\serror|\bcode)\s?[:=#(]?\s?$",
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(

@@ -63,6 +63,12 @@ _STANDARD_HEADERS: Final = """
 STANDARD_HEADERS: Final[frozenset[str]] = frozenset(_STANDARD_HEADERS.split())
 """The host compiler's own: missing means that the compiler is too old or half installed."""
 
+TOOLKIT_LIBRARY: Final = re.compile(
+    r"^(?:cuda\w*|cu(?:blas\w*|fft\w*|rand\w*|solver\w*|sparse\w*|dnn\w*|tensor\w*|pti|file\w*|dss|statevec)|nccl\w*|npp\w+|nv\w+"
+    r"|culibos|curand_static|OpenCL|optix|torch\w*|c10\w*|ATen\w*|python[\d.]*|cutlass\w*|gomp|stdc\+\+\w*|pthread|dl|rt|m|gcc\w*|c)$"
+)
+"""What may follow -l for a library of the toolkit, of PyTorch or of the host compiler."""
+
 TOOLKIT_SYMBOL: Final = re.compile(
     r"^(?:(?:cublas|cublasLt|cufft|curand|cusolver|cusparse|cudnn|cutensor|nccl|nvjpeg|nvrtc|nvJitLink|nvml|nvtx|nvshmem)[A-Z]\w*"
     r"|npp[a-z]\w*_\w+|cuda[A-Z]\w*|cu[A-Z]\w*|__cuda[A-Z_]\w*|__nv\w*|__fatbin\w*)$"
@@ -82,3 +88,8 @@ def is_toolkit_header(path: str) -> bool:
 def is_toolkit_symbol(symbol: str) -> bool:
     """Whether a linker's symbol is the toolkit's: cublasSgemm_v2, cuLaunchKernel, __cudaRegisterFunction."""
     return TOOLKIT_SYMBOL.match(symbol) is not None
+
+
+def is_toolkit_library(name: str) -> bool:
+    """Whether -l<name> asks for a library that an installation brings along, not one of a candidate's own invention."""
+    return TOOLKIT_LIBRARY.match(name.removeprefix(":").removeprefix("lib")) is not None

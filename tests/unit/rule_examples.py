@@ -6,7 +6,10 @@ The solution is solution.cu; driver.cu and task.h belong to the task. Rules of `
 from __future__ import annotations
 
 SOLUTION = "solution.cu"
-HARNESS = ["driver.cu", "task.h"]
+HARNESS = ["driver.cu", "task.h", "reference.cu"]
+
+MAKEFILE = {"make.no_rule_in_solution", "make.broken_by_solution", "link.invented_library"}
+"""Rules about a candidate that is a make file: their examples run with one."""
 
 REWRITTEN = {"ptxas.target_rewritten", "compile.ptxas_other"}
 """Rules that ask whether the harness changed the architecture: their examples run with that set."""
@@ -28,6 +31,8 @@ EXAMPLES: dict[str, list[str]] = {
         "environment: no driver",
         "this task needs compute capability 9.0",
     ],
+    "preflight.harness_file": ["missing_file: testbench/driver.cu"],
+    "preflight.solution_file": ["missing_file: solution.cu is empty"],
     "preflight.anti_cheat": ["anti_cheat: cublasSgemm at line 12", "anti-cheat: dlopen", "forbidden: cusolverDnSgetrf"],
     "preflight.reply": [
         "no_code: the reply holds no fenced block",
@@ -61,7 +66,6 @@ EXAMPLES: dict[str, list[str]] = {
         "nvcc fatal   : Cannot find compiler 'cl.exe' in PATH",
         "nvcc fatal   : Failed to preprocess host compiler properties.",
     ],
-    "nvcc.command_line": ["nvcc fatal   : Unknown option '--foo'", "nvcc error   : could not create output file"],
     "compile.killed": [
         "nvcc error   : 'cicc' died due to signal 11 (Invalid memory reference)",
         "g++: fatal error: Killed signal terminated program cc1plus",
@@ -135,6 +139,7 @@ EXAMPLES: dict[str, list[str]] = {
         "driver.cu:1:10: fatal error: 'solution.cu' file not found",
         'driver.cu(1): catastrophic error: cannot open source file "solution.cu"',
     ],
+    "compile.in_reference": ['reference.cu(2): error: identifier "offset" is undefined'],
     "compile.in_harness": [
         'driver.cu(2): error: identifier "launch" is undefined',
         "driver.cu:2:5: error: ‘launch’ was not declared in this scope",
@@ -146,6 +151,9 @@ EXAMPLES: dict[str, list[str]] = {
         "make: *** No rule to make target 'driver.o', needed by 'test'.  Stop.",
         "make: *** No targets specified and no makefile found.  Stop.",
     ],
+    "make.no_rule_in_solution": ["make: *** No rule to make target 'kernels.o', needed by 'test'.  Stop."],
+    "make.broken": ["Makefile:2: *** missing separator (did you mean TAB instead of 8 spaces?).  Stop."],
+    "make.broken_by_solution": ["Makefile:2: *** missing separator.  Stop."],
     "header.unknown": [
         "solution.cu:1:10: fatal error: my_helpers.h: No such file or directory",
         'solution.cu(1): catastrophic error: could not open source file "utils/timer.h" (no directories in search list)',
@@ -201,6 +209,7 @@ EXAMPLES: dict[str, list[str]] = {
         "ptxas /tmp/tmpxft_1_0-6_a.ptx, line 30; error   : Not a name of any known instruction: 'foo'",
     ],
     "compile.ptxas_other": ["ptxas fatal   : Unresolved extern function '_Z3foof'"],
+    "compile.refused": ["nvcc fatal   : Unknown option '--foo'", "nvcc error   : could not create output file"],
     "compile.nvvm": [
         "NVVM_ERROR_COMPILATION",
         "LLVM ERROR: Cannot select: t12",
@@ -273,6 +282,8 @@ EXAMPLES: dict[str, list[str]] = {
         "ld: library not found for -lcuda",
         "mold: fatal: library not found: -lcuda",
     ],
+    "link.missing_other_library": ["/usr/bin/ld: cannot find -lfast_twice"],
+    "link.invented_library": ["/usr/bin/ld: cannot find -lfast_twice"],
     "link.missing_object_of_solution": [
         "/usr/bin/ld: cannot find solution.o: No such file or directory",
         "nvlink fatal   : Could not open input file 'solution.o'",
@@ -529,6 +540,7 @@ EXAMPLES: dict[str, list[str]] = {
         "the watchdog killed the process",
         "deadlock: all threads of block (0,0,0) wait at solution.cu:12",
         "error: job timed-out",
+        "timeout: sending signal KILL to command ‘./test’",
     ],
     "time.cpu_limit": ["CPU time limit exceeded (core dumped)", "ended by SIGXCPU", "Cputime limit exceeded"],
     # verifiers
@@ -656,8 +668,8 @@ EXAMPLES: dict[str, list[str]] = {
         "Aborted (core dumped)",
         "Trace/breakpoint trap",
     ],
-    "exception.cpp": [
-        "  what():  vector::_M_range_check",
+    "exception.what": ["  what():  vector::_M_range_check"],
+    "exception.terminate": [
         "terminate called after throwing an instance of 'std::runtime_error'",
         "libc++abi: terminating due to uncaught exception",
     ],

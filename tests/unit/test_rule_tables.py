@@ -15,7 +15,7 @@ from engine.verdict.rule import Rule
 from engine.verdict.rules import RULES, RULES_BY_ID
 from engine.verdict.rules_cuda import CUDA_RULES, SLUGS
 from engine.verdict.scan import GATES
-from tests.unit.rule_examples import EXAMPLES, HARNESS, REWRITTEN, SOLUTION
+from tests.unit.rule_examples import EXAMPLES, HARNESS, MAKEFILE, REWRITTEN, SOLUTION
 
 BY_HAND = [rule for rule in RULES if rule not in CUDA_RULES]
 
@@ -23,7 +23,8 @@ BY_HAND = [rule for rule in RULES if rule not in CUDA_RULES]
 def fires(rule: Rule, text: str) -> bool:
     step = StepEvidence(exit_code=1, arch_rewritten=rule.id in REWRITTEN)
     stage = rule.stages[-1] if rule.id.startswith("sanitizer") else rule.stages[0]
-    return rule.id in {match.rule for match in matches_in(stage, rule.fields[-1], text, Files(SOLUTION, HARNESS), step)}
+    files = Files("Makefile" if rule.id in MAKEFILE else SOLUTION, HARNESS)
+    return rule.id in {match.rule for match in matches_in(stage, rule.fields[-1], text, files, step)}
 
 
 def test_ids_are_unique_and_every_rule_names_its_source() -> None:
