@@ -103,9 +103,10 @@ def doctor() -> int:
 @click.argument("directory", type=click.Path(path_type=Path))
 def submit(directory: Path) -> int:
     """Hand in the file in a human fixer's folder: the waiting iteration goes on with it."""
-    from engine.fixers.human import submit_directory
+    from engine.fixers.desk import submit_directory
 
-    submit_directory(directory)
+    waiting = submit_directory(directory)
+    click.echo(f"submitted {waiting.file} of {waiting.task}, iteration {waiting.iteration}")
     return 0
 
 

@@ -75,6 +75,9 @@ def batch(config: Path | None, out: Path | None, resume: Path | None, form: str 
     settings = read_batch_config(config) if config else BatchConfig()
     for warning in settings.warnings:
         click.echo(f"beaver-tui: warning: {warning}", err=True)
+    jobs = options["jobs"] or settings.jobs or os.cpu_count() or 1
+    if jobs < 1:
+        raise ConfigError(f"--jobs {jobs}: must be at least 1")
     run = _reopen(resume, out, options) if resume is not None else None
     sandbox_wish = options["sandbox"] or (run.record.sandbox if run else None) or settings.sandbox or "auto"
     device_wish = options["device"] or (run.record.device["wish"] if run else None) or settings.device or "auto"
@@ -91,9 +94,6 @@ def batch(config: Path | None, out: Path | None, resume: Path | None, form: str 
             f"{run.path}: the corpus {corpus_path} has changed since the run began; rows would not be comparable"
         )
     fixers = {entry["name"]: build_fixer(read_config(entry, str(run.path)), os.environ) for entry in run.record.fixers}
-    jobs = options["jobs"] or settings.jobs or os.cpu_count() or 1
-    if jobs < 1:
-        raise ConfigError(f"--jobs {jobs}: must be at least 1")
     return _play(run, corpus.tasks, fixers, harness, jobs, form)
 
 

@@ -97,7 +97,7 @@ def iteration_line(state: Trajectory, event: ev.IterationClosed) -> str:
     assert verdict is not None and state.opened is not None
     words = [f"{event.iteration}/{state.opened.protocol.iterations}", GLYPHS[verdict.category], verdict.category]
     if verdict.signature:
-        words.append(f"[{verdict.signature}]")
+        words.append(f"[{_short(verdict.signature)}]")
     if candidate is not None:
         words.append(f"+{candidate.added} -{candidate.removed}")
     spent = sum(step.step.seconds for step in (iteration.built, iteration.tested) if step is not None)
@@ -193,14 +193,13 @@ class JsonLines:
 
 def summary_rows(summaries: list[FixerSummary]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of the table that ends a batch."""
-    header = ["fixer", "solved", "iterations", "first iteration", "ended by", "faults", "tokens", "cost"]
+    header = ["fixer", "solved", "iterations", "unfinished", "faults", "tokens", "cost"]
     body = [
         [
             item.fixer,
             f"{item.solved} of {item.cells}",
             str(item.iterations),
-            counted(item.first_categories),
-            counted(item.stop_reasons) + (f", {item.unfinished} unfinished" if item.unfinished else ""),
+            str(item.unfinished),
             str(item.faults),
             str(item.tokens),
             f"${item.cost:.4f}" if item.cost is not None else "-",
@@ -210,14 +209,28 @@ def summary_rows(summaries: list[FixerSummary]) -> tuple[list[str], list[list[st
     return header, body
 
 
-def summary_lines(summaries: list[FixerSummary]) -> list[str]:
-    """The table as plain text, a block a fixer: long lists of categories need no column."""
-    header, body = summary_rows(summaries)
+def summary_details(summaries: list[FixerSummary]) -> list[str]:
+    """What no column could hold: the categories of the first iterations, and how the trajectories ended."""
     lines = []
-    for row in body:
-        lines.append(f"{header[0]}: {row[0]}")
-        lines += [f"  {name}: {value}" for name, value in zip(header[1:], row[1:], strict=True)]
+    for item in summaries:
+        lines.append(f"{item.fixer}  first iterations: {counted(item.first_categories)}")
+        lines.append(f"{item.fixer}  ended by: {counted(item.stop_reasons)}")
     return lines
+
+
+def summary_lines(summaries: list[FixerSummary]) -> list[str]:
+    """Table and details as plain text."""
+    header, body = summary_rows(summaries)
+    widths = [max(len(row[column]) for row in (header, *body)) for column in range(len(header))]
+    table = [
+        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *body)
+    ]
+    return [*table, *summary_details(summaries)]
+
+
+def _short(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _span(seconds: float) -> str:

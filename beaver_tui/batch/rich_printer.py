@@ -10,7 +10,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from beaver_tui.batch.printers import Progress, iteration_line, summary_rows
+from beaver_tui.batch.printers import Progress, iteration_line, summary_details, summary_rows
 from beaver_tui.batch.summary import summarize_run
 from engine import events as ev
 from engine.devices.base import Device
@@ -90,9 +90,12 @@ class RichPrinter:
         self._bar.stop()
         if kind is not None:
             return
-        header, body = summary_rows(summarize_run(self._run))
+        summaries = summarize_run(self._run)
+        header, body = summary_rows(summaries)
         table = Table(*header)
         for row in body:
             table.add_row(*(Text(value) for value in row))
         self._console.print(table)
+        for line in summary_details(summaries):
+            self._console.print(Text(line))
         self._console.print(Text(f"run {self._run.path}"))

@@ -41,7 +41,7 @@ def _query() -> tuple[list[Device], str]:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return [], f"NVML: {error}"
+        return [], str(error)
     try:
         driver = _text(pynvml.nvmlSystemGetDriverVersion())
         devices = []
@@ -61,7 +61,7 @@ def _query() -> tuple[list[Device], str]:
             )
         return devices, "" if devices else "the driver sees no GPU"
     except pynvml.NVMLError as error:
-        return [], f"NVML: {error}"
+        return [], str(error)
     finally:
         pynvml.nvmlShutdown()
 

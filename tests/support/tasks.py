@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from engine.corpora.native import read_native
+from engine.rundir import slug
 from engine.task import Task
 
 SOLUTION = """\
@@ -87,7 +88,7 @@ def write_task(
     spec: dict[str, object] | None = None,
 ) -> Task:
     """A task folder ``corpus/name``; ``spec`` overrides fields of input.json (None removes one)."""
-    folder = corpus / name
+    folder = corpus / slug(name)
     for part in ("testbench", "checker"):
         (folder / part).mkdir(parents=True)
     fields = {**SPEC, "task_id": name, **(spec or {})}

@@ -1,0 +1,187 @@
+"""Kill, resume, stop, two phases: the rows are always those of an undisturbed run."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from engine.rundir import RunDirectory
+from tests.support.openai_server import OpenAIServer
+from tests.support.program import beaver, comparable, manifest, start_beaver
+from tests.support.tasks import BROKEN, SOLUTION, WRONG, write_task
+
+SEED = "5eed"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four tasks whose answers fail to build in different ways: every iteration is judged for real without a GPU."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for number in range(4):
+        other = BROKEN.replace("std::size_t i", "std::size_t_ i")
+        third = BROKEN.replace("sum += x[i]", "sum += y[i]").replace("0.0f\n", "0.0f;\n")
+        answers = {"s": [BROKEN.replace("adds", f"sums {number}"), other, third, SOLUTION]}
+        write_task(folder, f"task{number}", answers=answers)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
+    run = tmp_path_factory.mktemp("whole") / "run"
+    done = beaver("--batch", "--corpus", corpus, "--fixer", "scripted:s", "--out", run, "--seed", SEED, "--jobs", 2)
+    assert done.code == 0, done.err
+    rows = manifest(run)
+    assert len(rows) == 16
+    return comparable(rows)
+
+
+@pytest.mark.parametrize("events", [2, 11, 23, 40])
+def test_killed_and_resumed_equals_undisturbed(corpus: Path, undisturbed: list[dict], tmp_path: Path, events: int):
+    run = tmp_path / "run"
+    arguments = (
+        "--corpus",
+        corpus,
+        "--fixer",
+        "scripted:s",
+        "--out",
+        run,
+        "--seed",
+        SEED,
+        "--jobs",
+        2,
+        "--format",
+        "jsonl",
+    )
+    process = start_beaver("--batch", *arguments)
+    assert process.stdout is not None
+    for _ in range(events):
+        process.stdout.readline()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = beaver("--batch", "--resume", run)
+    assert done.code == 0, done.err
+    assert comparable(manifest(run)) == undisturbed
+
+
+def test_a_torn_last_line_is_cut_reported_and_never_fatal(corpus: Path, undisturbed: list[dict], tmp_path: Path):
+    run = tmp_path / "run"
+    beaver("--batch", "--corpus", corpus, "--fixer", "scripted:s", "--out", run, "--seed", SEED, "-k", 4)
+    directory = RunDirectory(run)
+    journal = directory.journal(directory.plan[0])
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:9]) + lines[9][:20])
+    done = beaver("--batch", "--resume", run, "--format", "plain")
+    assert done.code == 0, done.err
+    assert "cut 20 bytes of a torn line" in done.out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_one_interrupt_flushes_and_says_how_to_go_on(
+    corpus: Path, undisturbed: list[dict], tmp_path: Path, number: int
+):
+    run = tmp_path / "run"
+    arguments = (
+        "--corpus",
+        corpus,
+        "--fixer",
+        "scripted:s",
+        "--out",
+        run,
+        "--seed",
+        SEED,
+        "--jobs",
+        1,
+        "--format",
+        "jsonl",
+    )
+    process = start_beaver("--batch", *arguments)
+    assert process.stdout is not None
+    for _ in range(14):
+        process.stdout.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"--resume {run}" in err
+    assert (run / "lock").read_text() == ""
+    assert len(manifest(run)) < 16
+    assert beaver("--batch", "--resume", run).code == 0
+    assert comparable(manifest(run)) == undisturbed
+
+
+def test_two_phases_give_the_same_rows_with_no_more_calls(corpus: Path, tmp_path: Path):
+    """N + (K-1)|F| calls at most: two of four tasks pass at once, so F = 2."""
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        attempt = messages[1]["content"].count("## Attempt")
+        first = messages[1]["content"].count("easy")
+        source = SOLUTION if first else [BROKEN, WRONG.replace("std::", "stdd::"), BROKEN + "//"][attempt]
+        return f"Here:\n```cpp\n{source}```"
+
+    tasks = tmp_path / "corpus"
+    for name, log in (("a", "easy"), ("b", "hard"), ("c", "easy"), ("d", "hard")):
+        write_task(tasks, name, error_log=log)
+    results = []
+    for flag in ([], ["--two-phase"]):
+        with OpenAIServer(answer) as server:
+            config = tmp_path / "config.yaml"
+            config.write_text(f"fixers:\n  - {{name: model, model: m, base_url: '{server.url}'}}\nprotocol: {{k: 3}}\n")
+            run = tmp_path / f"run{len(flag)}"
+            done = beaver("--batch", "--corpus", tasks, "--config", config, "--out", run, "--seed", SEED, *flag)
+            assert done.code == 0, done.err
+            results.append((comparable(manifest(run)), len(server.bodies)))
+    assert results[0][0] == results[1][0]
+    assert len(results[0][0]) == 8
+    assert results[1][1] == results[0][1] == 4 + 2 * 2
+
+
+def test_a_resumed_run_never_asks_again_for_a_reply_that_it_has(corpus: Path, tmp_path: Path):
+    tasks = tmp_path / "corpus"
+    write_task(tasks, "only")
+    with OpenAIServer(f"```cpp\n{BROKEN}```") as server:
+        config = tmp_path / "config.yaml"
+        config.write_text(f"fixers:\n  - {{name: model, model: m, base_url: '{server.url}'}}\nprotocol: {{k: 1}}\n")
+        run = tmp_path / "run"
+        process = start_beaver("--batch", "--corpus", tasks, "--config", config, "--out", run, "--format", "jsonl")
+        assert process.stdout is not None
+        while "reply_received" not in process.stdout.readline():
+            pass
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert beaver("--batch", "--resume", run).code == 0
+        assert len(server.bodies) == 1
+    assert manifest(run)[0]["category"] == "buildability"
+
+
+def test_two_writers_of_one_run_are_refused_with_the_owners_name(corpus: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    process = start_beaver("--batch", "--corpus", corpus, "--fixer", "scripted:s", "--out", run, "--format", "jsonl")
+    assert process.stdout is not None
+    for _ in range(4):
+        process.stdout.readline()
+    second = beaver("--batch", "--resume", run)
+    process.kill()
+    process.wait()
+    assert second.code == 2
+    assert f'"pid": {process.pid}' in second.err
+
+
+def test_a_changed_corpus_is_refused(tmp_path: Path):
+    tasks = tmp_path / "corpus"
+    task = write_task(tasks, "only", answers={"s": [BROKEN]})
+    run = tmp_path / "run"
+    assert beaver("--batch", "--corpus", tasks, "--fixer", "scripted:s", "--out", run).code == 0
+    (task.folder / "prompt.txt").write_text("something else")
+    done = beaver("--batch", "--resume", run)
+    assert done.code == 2
+    assert "has changed since the run began" in done.err
+
+
+def test_resuming_a_finished_run_changes_nothing(corpus: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    beaver("--batch", "--corpus", corpus, "--tasks", "task0", "--fixer", "scripted:s", "--out", run, "--seed", SEED)
+    before = {path: path.read_bytes() for path in run.rglob("journal.jsonl")}
+    assert beaver("--batch", "--resume", run).code == 0
+    assert {path: path.read_bytes() for path in run.rglob("journal.jsonl")} == before
