@@ -150,7 +150,7 @@ def _text_matches(
     for stream, (field, text) in enumerate(texts):
         if not text:
             continue
-        for found in find(Log(text), plan(stage, field).words, accepts):
+        for found in find(Log(text), plan(stage, field), accepts):
             count += 1
             yield Match(
                 found.rule.weight,

@@ -1,9 +1,10 @@
 """Finds the lines of a log that rules can match, without looking at the others. Ten megabytes in a fraction of a second.
 
-Most logs hold none of most rules' words, so the words are searched first, over the whole text, by the string search of the C
-library of the interpreter; regular expressions see only lines in which a word was found. A rule is done with its first match
-per word, and a word's lines are looked at up to a bound from the start and a few from the end, so that a log in which every line holds
-every word costs no more than another. A line longer than a bound is looked at through a window around the word.
+Every rule names words of which one stands in each line that it can match. A log's own vocabulary, the set of its distinct
+words, is small even when the log is large; so a rule's words are first looked up there, and only those of which all parts occur are
+searched in the text. Regular expressions see only lines in which a word was found, up to a bound from the start of the log
+and a few from its end, so that a log in which every line holds every word costs no more than another. A line longer than a
+bound is looked at through a window around the word.
 """
 
 from __future__ import annotations
@@ -18,77 +19,24 @@ from engine.verdict.rule import Rule
 from engine.verdict.rules import RULES
 from engine.verdict.signature import strip_controls
 
-FIRST_HITS: Final = 400
+FIRST_HITS: Final = 250
 """Lines examined per word from the start of a log: the first error is the one that counts."""
-LAST_HITS: Final = 40
+FIRST_BYTES: Final = 60_000
+"""Bytes examined per word: bounds the windows of a line without an end as FIRST_HITS bounds lines."""
+LAST_HITS: Final = 30
 """Lines examined per word from the end: a long list of harmless hits must not hide the error that ended the run."""
-WINDOW: Final = 1000
-"""Bytes on either side of a word within which its line is taken. No diagnostic line that a rule knows is longer."""
+BEFORE: Final = 400
+AFTER: Final = 800
+"""Bytes before and after a word within which its line is taken. No diagnostic that a rule knows spreads further."""
+_BLOCK: Final = 1 << 18
+_OVERLAP: Final = 256
+"""Bytes that a block's vocabulary reaches into the next: more than the longest thing that is searched."""
+_MANY_WORDS: Final = 200_000
+"""Distinct words. No language has so many in ten megabytes: the text is a dump of data."""
+_DUMP_ENDS: Final = 1 << 19
+"""Bytes at either end of a dump in which errors are still looked for."""
 
-GATES: Final[tuple[str, ...]] = (
-    "cuda",
-    "error",
-    "fail",
-    "undefined",
-    "unresolved",
-    "cannot ",
-    "could not",
-    "not found",
-    "no such file",
-    "memory",
-    "invalid",
-    "illegal",
-    "launch",
-    "misaligned",
-    "device",
-    "stream",
-    "kernel",
-    "operation",
-    "assert",
-    "fault",
-    "overflow",
-    "corrupt",
-    "free",
-    "time",
-    "mismatch",
-    "expected",
-    "wrong",
-    "match",
-    "differ",
-    "toleran",
-    "shape",
-    "dtype",
-    "max",
-    "version",
-    "multiple",
-    "alloc",
-    "killed",
-    "module",
-    "attribute",
-    "nvcc",
-    "ptxas",
-    "nvlink",
-    "nvvm",
-    "compil",
-    "make",
-    "output",
-    "entry point",
-    "require",
-    "gpu",
-    "stack",
-    "mps ",
-    "peer",
-    "capture",
-    "= invalid",
-    "hazard",
-    "uninitialized",
-    "barrier",
-    "abort",
-    "syntax",
-    "_status_",
-    "supported",
-)
-"""Words that many rules' words contain. When one is absent, none of those can be present, and one search has ruled out all."""
+_LETTERS_ONLY: Final = bytes(c if chr(c).isascii() and chr(c).islower() else 32 for c in range(256))
 
 _ECHO: Final = re.compile(
     r"^\s*\d*\s\|"
@@ -126,10 +74,12 @@ class Accepts(Protocol):
     def __call__(self, found: Found, log: Log, end: int) -> bool: ...
 
 
-class Plan(NamedTuple):
-    """What to search for in one kind of log: each word with its gate and the rules that it wakes."""
+class Word(NamedTuple):
+    """One thing to search for: its bytes, the runs of letters in it, and the rules that it wakes."""
 
-    words: tuple[tuple[bytes, bytes, tuple[Rule, ...]], ...]
+    word: bytes
+    parts: tuple[bytes, ...]
+    rules: tuple[Rule, ...]
 
 
 @cache
@@ -139,15 +89,17 @@ def compiled(rule_id: str, pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def plan(stage: Stage, field: str) -> Plan:
+def plan(stage: Stage, field: str) -> tuple[Word, ...]:
     """The words of all rules that read ``field`` in ``stage``, grouped."""
     woken: dict[str, list[Rule]] = {}
     for rule in RULES:
         if stage in rule.stages and field in rule.fields:
             for word in rule.literals:
                 woken.setdefault(word, []).append(rule)
-    gates = {word: next((gate for gate in GATES if gate in word), word) for word in woken}
-    return Plan(tuple((word.encode(), gates[word].encode(), tuple(rules)) for word, rules in woken.items()))
+    return tuple(
+        Word(word.encode(), tuple(word.encode().translate(_LETTERS_ONLY).split()), tuple(rules))
+        for word, rules in woken.items()
+    )
 
 
 class Log:
@@ -157,22 +109,48 @@ class Log:
         # Bytes, because lower-casing and searching them is many times faster than the same on a text beyond Latin-1.
         self._raw = text.encode("utf-8", "replace")
         self._low = self._raw.lower()
-        self._gates: dict[bytes, bool] = {}
+        self._blocks: list[bytes] = []
+        """The distinct runs of letters of each block, joined: what cannot be found there need not be searched in the block."""
+        self._vocabulary = b""
+        self._learn()
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self._low)
 
-    def may_hold(self, gate: bytes) -> bool:
-        if gate not in self._gates:
-            self._gates[gate] = gate in self._low
-        return self._gates[gate]
+    def _learn(self) -> None:
+        """Collects the vocabulary. A dump of data has none worth having, and is cut to its ends."""
+        letters = self._low.translate(_LETTERS_ONLY)
+        words: set[bytes] = set()
+        for start in range(0, len(letters), _BLOCK):
+            found = set(letters[start : start + _BLOCK + _OVERLAP].split())
+            words |= found
+            if len(words) > _MANY_WORDS:
+                self._raw = self._raw[:_DUMP_ENDS] + b"\n" + self._raw[-_DUMP_ENDS:]
+                self._low = self._raw.lower()
+                self._blocks = []
+                return
+            self._blocks.append(b" ".join(found))
+        self._vocabulary = b" ".join(words)
+
+    def _ranges(self, word: Word, ceiling: int) -> list[tuple[int, int]]:
+        """The parts of the text before ``ceiling`` in which the word can start, with the end of what it may reach."""
+        if not self._blocks:
+            return [(0, ceiling)]
+        if not all(part in self._vocabulary for part in word.parts):
+            return []
+        reach = _BLOCK + len(word.word) - 1
+        return [
+            (index * _BLOCK, min(index * _BLOCK + reach, ceiling))
+            for index, block in enumerate(self._blocks[: ceiling // _BLOCK + 1])
+            if all(part in block for part in word.parts)
+        ]
 
     def line_at(self, position: int) -> tuple[int, int]:
         """Start and end of the line around a position, or of the window around it when the line is very long."""
-        floor = max(0, position - WINDOW)
+        floor = max(0, position - BEFORE)
         start = self._raw.rfind(b"\n", floor, position) + 1 or floor
-        end = self._raw.find(b"\n", position, position + WINDOW)
-        return start, end if end >= 0 else min(len(self._raw), position + WINDOW)
+        end = self._raw.find(b"\n", position, position + AFTER)
+        return start, end if end >= 0 else min(len(self._raw), position + AFTER)
 
     def text(self, start: int, end: int) -> str:
         return strip_controls(self._raw[start:end].decode("utf-8", "replace").rstrip())
@@ -184,24 +162,34 @@ class Log:
     def after(self, end: int, count: int) -> list[str]:
         return self.text(end + 1, end + 1 + count * 300).split("\n")[:count]
 
-    def lines_with(self, word: bytes) -> Iterator[tuple[int, int]]:
-        """Lines that hold ``word``: the first ones, then a few last ones."""
-        position, last = self._low.find(word), 0
-        for _ in range(FIRST_HITS):
-            if position < 0:
-                return
-            start, end = self.line_at(position)
-            yield start, end
-            last = max(end, position + len(word))
-            position = self._low.find(word, last)
-        ceiling = len(self._low)
-        for _ in range(LAST_HITS):
-            position = self._low.rfind(word, last, ceiling)
-            if position < 0:
-                return
-            start, end = self.line_at(position)
-            yield start, end
-            ceiling = max(last, min(start, position))
+    def lines_with(self, word: Word, ceiling: int) -> Iterator[tuple[int, int]]:
+        """Lines before ``ceiling`` that hold the word: the first ones, then a few last ones, backwards."""
+        ranges = self._ranges(word, ceiling)
+        needle, last = word.word, 0
+        hits, spent = 0, 0
+        for low, high in ranges:
+            position = self._low.find(needle, max(low, last), high)
+            while position >= 0:
+                start, end = self.line_at(position)
+                yield start, end
+                hits, spent = hits + 1, spent + end - start
+                last = max(end, position + len(needle))
+                if hits >= FIRST_HITS or spent >= FIRST_BYTES:
+                    yield from self._last_lines_with(needle, ranges, last)
+                    return
+                position = self._low.find(needle, last, high)
+
+    def _last_lines_with(self, needle: bytes, ranges: list[tuple[int, int]], floor: int) -> Iterator[tuple[int, int]]:
+        hits = 0
+        for low, high in reversed(ranges):
+            position = self._low.rfind(needle, max(low, floor), high)
+            while position >= 0:
+                start, end = self.line_at(position)
+                yield start, end
+                hits += 1
+                if hits >= LAST_HITS:
+                    return
+                position = self._low.rfind(needle, max(low, floor), min(start, position))
 
 
 def is_harmless(line: str, match: re.Match[str]) -> bool:
@@ -215,23 +203,36 @@ def is_harmless(line: str, match: re.Match[str]) -> bool:
     return _GOOD_NEWS.search(line) is not None and _BAD_WORD.search(line) is None
 
 
-def find(log: Log, words: Sequence[tuple[bytes, bytes, tuple[Rule, ...]]], accepts: Accepts) -> Iterator[Found]:
-    """For every rule and every one of its words, the first match that ``accepts`` takes. Not in order."""
-    for word, gate, rules in words:
-        if not log.may_hold(gate):
-            continue
-        open_rules = list(rules)
-        for start, end in log.lines_with(word):
+def find(log: Log, words: Sequence[Word], accepts: Accepts) -> list[Found]:
+    """For every rule its first match that ``accepts`` takes, among the lines that were examined. Not in order."""
+    best: dict[str, Found] = {}
+    tried: set[tuple[str, int]] = set()
+    for word in words:
+        # Where all rules of this word have matched already, only an earlier line is of interest.
+        known = [best[rule.id].start for rule in word.rules if rule.id in best]
+        ceiling = max(known) if len(known) == len(word.rules) else len(log)
+        waiting = list(word.rules)
+        for start, end in log.lines_with(word, ceiling):
             line = log.text(start, end)
-            for rule in tuple(open_rules):
-                match = compiled(rule.id, rule.pattern).search(line)
-                if match is None or is_harmless(line, match):
+            for rule in tuple(waiting):
+                if (rule.id, start) in tried:
                     continue
-                if rule.unless and compiled(f"{rule.id}:unless", rule.unless).search(line):
+                tried.add((rule.id, start))
+                found = _match(rule, start, line)
+                if found is None or not accepts(found, log, end):
                     continue
-                found = Found(rule, start, line, match)
-                if accepts(found, log, end):
-                    yield found
-                    open_rules.remove(rule)
-            if not open_rules:
+                waiting.remove(rule)
+                if rule.id not in best or start < best[rule.id].start:
+                    best[rule.id] = found
+            if not waiting:
                 break
+    return list(best.values())
+
+
+def _match(rule: Rule, start: int, line: str) -> Found | None:
+    match = compiled(rule.id, rule.pattern).search(line)
+    if match is None or is_harmless(line, match):
+        return None
+    if rule.unless and compiled(f"{rule.id}:unless", rule.unless).search(line):
+        return None
+    return Found(rule, start, line, match)

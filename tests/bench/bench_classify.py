@@ -1,12 +1,13 @@
 """How long ten megabytes of log take to classify. By hand: python tests/bench/bench_classify.py [megabytes]
 
-The target is 0.3 s on one core for each log. They are made so that the search has nothing to find, something to find on every
+The target is 0.3 s of one core for each log (processor time: other work on the machine does not count). They are made so that the search has nothing to find, something to find on every
 line, and no line at all; a last one holds every rule's words once, which is the most work that the search can be given.
 """
 
 from __future__ import annotations
 
 import random
+import string
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +17,10 @@ from engine.verdict import classify
 from engine.verdict.rules import RULES
 
 TARGET = 0.3
-WORDS = "block grid step iteration value result running compute ms epoch data size loaded case matrix row column warp tile".split()
+_WORDS = (
+    "block grid step iteration value result running compute ms epoch data size loaded case matrix row column warp tile"
+)
+WORDS = _WORDS.split()
 
 
 def clean_lines(seed: int = 1) -> Iterator[str]:
@@ -61,7 +65,11 @@ def logs(size: int) -> Iterator[tuple[str, str]]:
     yield "one line of near matches", text_of(near_hits(), size).replace("\n", " ")
     yield "one line of one letter", "a" * size
     yield "one line of brackets", "(" * size
-    yield "every word of every rule", clean[: size // 2] + "\n".join(w for rule in RULES for w in rule.literals) + clean[size // 2 :]
+    yield "base64", "".join(random.Random(2).choices(string.ascii_letters + string.digits + "+/", k=size))
+    yield (
+        "every word of every rule",
+        clean[: size // 2] + "\n".join(w for rule in RULES for w in rule.literals) + clean[size // 2 :],
+    )
 
 
 def main() -> int:
@@ -75,11 +83,13 @@ def main() -> int:
         ):
             runs = []
             for _ in range(3):
-                start = time.perf_counter()
+                start = time.process_time()
                 verdict = classify(evidence)
-                runs.append(time.perf_counter() - start)
+                runs.append(time.process_time() - start)
             slow += min(runs) > TARGET
-            print(f"{name:28} {stage:6} {len(text) / 1e6:5.1f} MB  first {runs[0]:.3f} s  best {min(runs):.3f} s  {verdict.rule}")
+            print(
+                f"{name:28} {stage:6} {len(text) / 1e6:5.1f} MB  first {runs[0]:.3f} s  best {min(runs):.3f} s  {verdict.rule}"
+            )
     print(f"{slow} over the target of {TARGET} s")
     return 1 if slow else 0
 
