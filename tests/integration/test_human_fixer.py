@@ -237,12 +237,14 @@ async def test_a_second_iteration_goes_on_from_the_submission(bench: Bench) -> N
 
 async def test_what_was_typed_while_the_harness_ran_stays(bench: Bench) -> None:
     await bench.ask()
-    first = await bench.submitted()
     bench.file.write_bytes(FIXED)
+    first = await bench.submitted()
+    assert bench.state()["state"] == "submitted"
+    bench.file.write_bytes(FIXED + b"// and more\n")
 
     assert (await bench.ask(source=first, iteration=2)).summary == "waiting, 1 line changed"
 
-    assert await bench.submitted() == FIXED
+    assert await bench.submitted() == FIXED + b"// and more\n"
 
 
 async def test_after_an_interruption_the_unsent_changes_are_still_there(bench: Bench) -> None:
@@ -313,6 +315,21 @@ async def test_touching_a_file_named_submit_is_the_same(bench: Bench) -> None:
     await bench.ask()
     (bench.folder / "submit").touch()
     assert (await bench.reply()).text.encode() == BROKEN
+
+
+async def test_what_happens_before_the_watch_begins_is_not_missed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = FolderWatch._observe
+
+    def after_a_submission(watch: FolderWatch) -> Any:
+        bench.file.write_bytes(FIXED)
+        submit_directory(bench.folder)
+        return begin(watch)
+
+    monkeypatch.setattr(FolderWatch, "_observe", after_a_submission)
+    await bench.ask()
+    assert (await bench.reply()).text.encode() == FIXED
 
 
 async def test_an_old_submit_file_submits_nothing(bench: Bench) -> None:
