@@ -44,6 +44,21 @@ def stem(path: str) -> str:
     return _SUFFIXES.sub("", base_name(path))
 
 
+def _parts(path: str) -> list[str]:
+    folders = path.strip().replace("\\", "/").split("/")[:-1]
+    return [part for part in folders if part not in ("", ".")] + [base_name(path)]
+
+
+def _common_end(one: list[str], other: list[str]) -> int:
+    """How many last parts two paths share."""
+    count = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
 _REFERENCE: Final = re.compile(
     r"^(?:reference|ref|golden|oracle|baseline)(?:_\w+)?$|^\w+_(?:reference|ref|golden|oracle)$"
 )
@@ -66,22 +81,28 @@ class Files:
 
     def __init__(self, solution_file: str, harness_files: list[str]) -> None:
         self.solution = base_name(solution_file)
+        self._solution_path = _parts(solution_file)
         self._solution_stem = stem(solution_file)
-        self._harness = frozenset(base_name(path) for path in harness_files if base_name(path) != self.solution)
+        self._harness_paths: dict[str, list[list[str]]] = {}
+        for path in harness_files:
+            if _parts(path) != self._solution_path:
+                self._harness_paths.setdefault(base_name(path), []).append(_parts(path))
         # Headers leave no objects: an object called like both solution.cu and solution.h came from solution.cu.
-        self._harness_stems = frozenset(stem(name) for name in self._harness if not _HEADER.search(name)) - {
+        self._harness_stems = {stem(name) for name in self._harness_paths if not _HEADER.search(name)} - {
             self._solution_stem
         }
 
     def owner(self, path: str) -> Owner:
         """Who wrote the file, or the source of the object, that a tool calls ``path``."""
-        name = base_name(path.strip())
+        path = path.strip()
+        name = base_name(path)
         if not name:
             return "unknown"
-        if name == self.solution:
-            return "solution"
-        if name in self._harness:
-            return "harness"
+        theirs = max((_common_end(_parts(path), known) for known in self._harness_paths.get(name, [])), default=0)
+        ours = _common_end(_parts(path), self._solution_path) if name == self.solution else 0
+        if ours or theirs:
+            # Two files of one name: the folders that the tool printed tell them apart, and a bare name is the solution's.
+            return "harness" if theirs > ours else "solution"
         if _SYSTEM.search(path):
             return "system"
         if _OBJECT.search(path) or "." not in name:
@@ -89,7 +110,7 @@ class Files:
                 return "solution"
             if stem(path) in self._harness_stems:
                 return "harness"
-        if not self._harness and not _HEADER.search(name) and CONVENTIONAL_HARNESS.match(stem(path)):
+        if not self._harness_paths and not _HEADER.search(name) and CONVENTIONAL_HARNESS.match(stem(path)):
             return "harness"
         return "unknown"
 

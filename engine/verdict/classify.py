@@ -109,11 +109,19 @@ def _decide(stage: Stage, matches: list[Match]) -> tuple[Match, list[Match]]:
     """The match that decides and the best one of each other category that really names its category."""
     # A weak match ("FAILED") must not outrank a precise one of a category that comes later in the priority.
     candidates = [match for match in matches if match.weight < Weight.WEAK] or matches
-    by_category = {category: [m for m in candidates if m.category == category] for category in PRIORITY[stage]}
-    firsts = [min(found) for found in by_category.values() if found]
-    if not firsts:
-        raise AssertionError(f"stage {stage} fired without a match and without its fallback")
-    return firsts[0], [match for match in firsts[1:] if match.weight <= Weight.GENERIC]
+    by_category = [[match for match in candidates if match.category == category] for category in PRIORITY[stage]]
+    best, *others = (found for found in by_category if found)
+    first = min(best)
+    # One line is one message: what else could be read into the line that decided is no second fault.
+    rivals = [
+        [match for match in found if match.weight <= Weight.GENERIC and not _same_line(match, first)]
+        for found in others
+    ]
+    return first, [min(found) for found in rivals if found]
+
+
+def _same_line(one: Match, other: Match) -> bool:
+    return one.stream == other.stream and one.start == other.start and _BEFORE_TEXTS < one.stream < _AFTER_TEXTS
 
 
 def _step_matches(stage: Stage, step: StepEvidence, files: Files) -> list[Match]:

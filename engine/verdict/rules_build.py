@@ -16,7 +16,9 @@ _ENV: Final = Category.ENVIRONMENT_DEPENDENCY
 _INTEG: Final = Category.INTEGRATION
 _BUILD: Final = Category.BUILDABILITY
 
-FILE: Final = r"^(?P<file>[^\s:(][^:(\n]{0,300}?\.\w{1,6}|<[\w -]{1,40}>|default_program)"
+FILE: Final = (
+    r"^(?:[\w.]+(?:Error|Exception): )?(?P<file>[^\s:(][^:(\n]{0,300}?\.\w{1,6}|<[\w -]{1,40}>|default_program)"
+)
 """Start of a diagnostic. "default_program" is NVRTC's name for a program without one."""
 
 ERROR: Final = FILE + r"(?:\(\d+(?:,\d+)?\)\s?:\s|:\d+(?::\d+)?:\s)(?:catastrophic |fatal )?error(?:\s#?[\w-]+)?\s?:\s+"
@@ -89,7 +91,7 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
             "bus error",
         ),
         pattern=(
-            r"(?P<token>'[\w+-]+' died due to signal \d+|(?:Killed|Segmentation fault|Aborted|Bus error)\b[^\n]{0,40}terminated program \w+"
+            r"(?P<token>'[\w+-]+' (?:died due to signal \d+|core dumped)|(?:Killed|Segmentation fault|Aborted|Bus error)\b[^\n]{0,40}terminated program \w+"
             r"|^make(?:\[\d+\])?: \*\*\* \[.*\] (?:Killed|Segmentation fault|Aborted|Bus error))"
             r"|^(?:.*:\s+|\s*)(?:\d+\s+)?(?P<token2>(?:Killed|Segmentation fault|Bus error|Aborted)\b.*)"
         ),
@@ -374,7 +376,7 @@ BUILD_RULES: Final[tuple[Rule, ...]] = (
         category=_BUILD,
         stages=BUILD_AND_TEST,
         literals=("nvcc fatal", "nvcc error"),
-        pattern=r"^nvcc (?:fatal|error)\s*:\s+(?P<token>(?!.*died|Unsupported gpu|.*option 'gpu-|Cannot find compiler|Failed to preprocess|.*[Mm]emory allocation).*)",
+        pattern=r"^nvcc (?:fatal|error)\s*:\s+(?P<token>(?!.*died|.*core dumped|Unsupported gpu|.*option 'gpu-|Cannot find compiler|Failed to preprocess|.*[Mm]emory allocation).*)",
         # Nothing tells whether the task or the candidate wrote the option: the build stage's default.
         weight=Weight.GENERIC,
         source="nvcc",

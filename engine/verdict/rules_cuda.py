@@ -20,14 +20,14 @@ _SOURCE: Final = "CUDA 13 driver_types.h and cuda.h; cudaGetErrorName, cudaGetEr
 _MENTION: Final = (
     r"(?:\bcuda(?:[ _-]?(?:runtime|driver|rt|api|launch|kernel|sync\w*))*[ _-]*(?:error|err|status|failure)(?:_t)?\b"
     r"|\b(?:cuda|cu)[A-Z]\w+(?:\s?\([^()]{0,80}\))?:?\s+(?:failed|returned|error)"
-    r"|\b(?:cuda|cu)[A-Z]\w+(?:\([^()]{0,80}\))?(?=\s?(?:->|=>|=|:))"
+    r"|\b(?:cuda|cu)[A-Z]\w+(?:\([^()]{0,80}\))?(?=\s?(?:->|=>|[=:]\s?\d{3}\b))"
     r"|\bCUresult\b|\bGPU[ _]?assert\b|\bgpuErrchk\b|\b[Ll]aunch(?: of \w+)? (?:failed|error)|\b[Ss]ync\w* (?:failed|error))"
 )
 """Words after which a number is an error code."""
 
 _AT_ONCE: Final = r"\s*(?:code|number|no\.?|with|is|->|=>)?\s*(?:error|err|code)?\s*[:=#(]*\s*"
 _LATER: Final = r"[^\n]{0,120}?\b(?:code|err(?:or)?(?:[ _]?(?:code|no|num))?|status|returned|failed(?: with)?|result|ret|rc)\s*[:=#(]*\s*"
-_END: Final = r"(?![\w%]|\.\d|:\d)"
+_END: Final = r"(?![\w%]|\.\d|:\d|\s*(?:of|times|devices?|bytes|blocks|threads|kernels|calls|MB|GB|ms|us|x)\b|\s*/)"
 _SPEAKS_OF_CUDA: Final = r"(?:(?i:cuda|gpu|kernel|launch|device|memcpy|memset|malloc)|\bcu[A-Z])"
 
 SLUGS: Final[dict[Category, str]] = {
@@ -72,6 +72,8 @@ def _rules_of(category: Category) -> Iterator[Rule]:
             literals=tuple(dict.fromkeys(e.text for e in distinctive)),
             pattern=_text_pattern(distinctive),
             group="cuda",
+            # The host's memory is another shortage, with rules of its own.
+            unless=r"Killed process|oom[-_ ]kill|Cannot allocate memory" if category == Category.OUT_OF_MEMORY else "",
             source=_SOURCE,
         )
     plain = [e for e in errors if e.plain]

@@ -220,12 +220,13 @@ MEMORY_RULES: Final[tuple[Rule, ...]] = (
             "memoryerror",
             "allocation-size-too-big",
             "oom-kill",
+            "killed process",
             "oom kill",
             "out-of-memory",
         ),
         pattern=(
             r"(?P<token>\bstd::bad_alloc\b|Cannot allocate memory|^(?:E\s+)?(?:numpy\S*)?(?:_Array)?MemoryError\b|AddressSanitizer: (?:out-of-memory|allocation-size-too-big)"
-            r"|(?i:\boom[- ]kill(?:ed|er)?))"
+            r"|(?i:\boom[- ]kill(?:ed|er)?|out of memory: killed process))"
         ),
         name="host memory",
         unless=r"cudaError(?!MemoryAllocation)\w+",

@@ -86,6 +86,12 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
         name="off by one",
     ),
     _logic(
+        "framework.gtest",
+        ("expected equality of these values", "value of:", "the difference between", "expected: ("),
+        r"(?P<token>Expected equality of these values|^\s*Value of: .*|^\s*Expected: \(.*|The difference between .* exceeds.*)",
+        "GoogleTest",
+    ),
+    _logic(
         "verify.mismatch",
         (
             "mismatch",
@@ -109,7 +115,7 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
         ),
         r"(?P<token>(?i:\bmis-?match(?:es|ed)?\b(?! the version).*|\b(?:outputs?|results?|values?|arrays?|tensors?|elements?|checksums?|sums?)\b[^\n]{0,60}?\b(?:differ|differs|disagree|(?:do|does|did) ?(?:not|n't) (?:match|agree|equal)|(?:are|is|were|was) (?:not (?:equal|correct|sorted|the same)|wrong|incorrect|invalid|different))\b.*"
         r"|\b(?:wrong|incorrect|bad|invalid) (?:result|answer|value|output|sum|count|data|element|total|checksum|index|order|histogram|prefix|solution)s?\b.*|\bexpected\b[^\n]{0,120}?\b(?:got|but|actual|received|found|was|computed|vs\.?)\b.*"
-        r"|\b(?:got|actual|received|computed|gpu|result|device)\b[^\n]{0,120}?\b(?:expected|want(?:ed)?|reference|ref|cpu|host)\b.*|\berrors? at (?:index|element|position|row|\[|\(|i\b|\d).*|\bdiffers? (?:at|from|by)\b.*"
+        r"|\b(?:got|actual|received|computed|gpu|result|device|sum|total|checksum|value|out\w*)\b[\w\[\], ]{0,30}(?:\s?[=:]\s?|\s)[-+(\[]*[\w.+-]+[^\n]{0,60}?\b(?:expected|want(?:ed)?|reference|ref|cpu|host)\b\s?[=:]?\s?[-+(\[]*(?:\d|nan|inf)[^\n]*(?<!ms)(?<!us)|\berrors? at (?:index|element|position|row|\[|\(|i\b|\d).*|\bdiffers? (?:at|from|by)\b.*"
         r"|\bnot (?:sorted|in order)\b.*|\bdiscrepanc(?:y|ies)\b.*|^\W*INCORRECT\b.*|\b(?:host|cpu|gpu|ref\w*|out\w*|res\w*)\[\w+\]\s?(?:=\s?[\d.+-eE]+\s?)?!=.*)"
         r"|\S+ != \S+.*)",
         'verifiers of test programs; Table 5, "outputs differ; wrong result"',
@@ -118,7 +124,7 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
         "verify.tolerance",
         ("tolerance", "epsilon", "threshold", "rtol", "atol"),
         r"(?i)(?P<token>(?:exceed\w*|above|outside|beyond|greater than|larger than|over|not within|>)\s+(?:\w+ ){0,4}?(?:tolerance|epsilon|threshold)|(?:tolerance|epsilon|threshold) (?:\w+ ){0,2}?(?:exceeded|failed|violated|not met)"
-        r"|(?:error|diff\w*)\b.{0,60}(?:>|exceeds)\s*(?:tolerance|epsilon|eps|[ar]?tol|threshold|[\d.eE+-]+))",
+        r"|(?:error|diff\w*)\b.{0,60}(?:(?<![-=<>])>|exceeds)\s*(?:tolerance|epsilon|eps|[ar]?tol|threshold|[\d.eE+-]+))",
         'verifiers; Table 5, "tolerance/epsilon"',
         name="tolerance",
     ),
@@ -150,21 +156,7 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
         r"(?i)\b(?P<token>(?:max(?:imum)?|mean|avg|average|total|l2)?[ _]?(?:abs(?:olute)?|rel(?:ative)?|l2|rms|norm)?[ _]?(?:error|err|diff(?:erence)?)|rmse|l2 norm)s?\s*(?:is|was|of|[:=>(])",
         "verifiers",
         name="error",
-        weight=Weight.GENERIC,
-    ),
-    _logic(
-        "framework.gtest",
-        (
-            "expected equality of these values",
-            "value of:",
-            "failed  ]",
-            ": failure",
-            "the difference between",
-            "expected: (",
-        ),
-        r"(?P<token>^\[  FAILED  \] [\w./<>]+|Expected equality of these values|^\s*Value of: .*|^\s*Expected: \(.*|^\S+:\d+: Failure$|The difference between .* exceeds)",
-        "GoogleTest",
-        weight=Weight.GENERIC,
+        weight=Weight.WEAK,
     ),
     _logic(
         "framework.catch",
@@ -175,16 +167,25 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
     ),
     _logic(
         "assert.host",
-        ("assertion", "assert("),
-        r"(?P<token>Assertion [`'‘].*?['’] failed|Assertion failed: .*|\bassert\w*(?:\(.*\))? failed\b.*|^(?:E\s+)?AssertionError(?:: .*)?$|Debug Assertion Failed)",
+        ("assertion", "assert(", "assert "),
+        r"(?P<token>Assertion [`'‘].*?['’] failed|Assertion failed: .*|\bassert\w*(?:\(.*\))? failed\b.*|^E\s+assert .*|^(?:E\s+)?AssertionError(?:: .*)?$|Debug Assertion Failed)",
         "assert(3), CPython",
     ),
     _logic(
         "library.status",
-        ("_status_", "cufft_", "curand_", "ncclunhandled", "ncclinternal", "ncclinvalid"),
+        (
+            "_status_",
+            "cutlass error",
+            "cutlass error",
+            "cufft_",
+            "curand_",
+            "ncclunhandled",
+            "ncclinternal",
+            "ncclinvalid",
+        ),
         r"\b(?P<token>(?:CUBLAS|CUSOLVER|CUSPARSE|CUDNN|CUTENSOR|CURAND)_STATUS_(?!SUCCESS|ALLOC_FAILED|ARCH_MISMATCH|INSUFFICIENT_RESOURCES)\w+"
-        r"|CUFFT_(?:INVALID\w*|EXEC_FAILED|INTERNAL_ERROR|UNALIGNED_DATA|INCOMPLETE\w*|NO_WORKSPACE|NOT_\w+|PARSE_ERROR)|nccl(?:Unhandled|Internal|Invalid)\w+)",
-        "cuBLAS, cuFFT, cuSOLVER, cuSPARSE, cuRAND, cuDNN, NCCL",
+        r"|CUFFT_(?:INVALID\w*|EXEC_FAILED|INTERNAL_ERROR|UNALIGNED_DATA|INCOMPLETE\w*|NO_WORKSPACE|NOT_\w+|PARSE_ERROR)|nccl(?:Unhandled|Internal|Invalid)\w+|[Cc][Uu][Tt][Ll][Aa][Ss][Ss] error: .*)",
+        "cuBLAS, cuFFT, cuSOLVER, cuSPARSE, cuRAND, cuDNN, NCCL, CUTLASS",
     ),
     _logic(
         "launch.too_large",
@@ -230,7 +231,7 @@ VERIFIER_RULES: Final[tuple[Rule, ...]] = (
     _logic(
         "verify.failed",
         ("fail", "incorrect", "not ok"),
-        r"(?P<token>\bFAIL(?:ED|URE|URES)?\b.*|(?i:\b(?:tests?|verification|validation|check|comparison|correctness)\b[^\n]{0,40}?\bfail(?:ed|s|ure)?\b.*)|^\s*not ok\b.*|(?i:\bincorrect\b.*))",
+        r"(?P<token>\b(?:FAIL(?:ED|URE)?|Failed|Failure)\b.*|(?i:\b(?:tests?|verification|validation|check|comparison|correctness)\b[^\n]{0,40}?\bfail(?:ed|s|ure)?\b.*)|^\s*not ok\b.*|(?i:\bincorrect\b.*))",
         "test programs, TAP",
         weight=Weight.WEAK,
     ),

@@ -108,6 +108,9 @@ class Log:
     def __init__(self, text: str) -> None:
         # Bytes, because lower-casing and searching them is many times faster than the same on a text beyond Latin-1.
         self._raw = text.encode("utf-8", "replace")
+        if b"\r" in self._raw:
+            # What a progress bar overwrites is a line of its own.
+            self._raw = self._raw.replace(b"\r", b"\n")
         self._low = self._raw.lower()
         self._blocks: list[bytes] = []
         """The distinct runs of letters of each block, joined: what cannot be found there need not be searched in the block."""

@@ -15,7 +15,7 @@ LONGEST: Final = 200
 
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 _QUOTES: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": "'"})
-_PATH: Final = re.compile(r"(?<![\w.<>])(?:[A-Za-z]:)?(?:[\w.+~@%=-]*[/\\])+([\w.+@%=-]*)")
+_PATH: Final = re.compile(r"(?<![\w.<>])(?:[A-Za-z]:)?(?:[\w.+~@%=-]*[/\\])+([\w.+@%=-]+)")
 _NVCC_TEMPORARY: Final = re.compile(r"\btmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 _GCC_TEMPORARY: Final = re.compile(r"\bcc[A-Za-z0-9]{6}(?=\.(?:o|s|c|ii|ltrans\w*|res|le)\b)")
 _PYTHON_TEMPORARY: Final = re.compile(r"\btmp[a-z0-9_]{8}\b")

@@ -72,6 +72,7 @@ EXAMPLES: dict[str, list[str]] = {
         "g++: internal compiler error: Segmentation fault signal terminated program cc1plus",
         "make: *** [Makefile:8: test] Segmentation fault",
         "/bin/sh: line 1: 4711 Segmentation fault      (core dumped) nvcc -o t solution.cu",
+        "nvcc error   : 'ptxas' core dumped",
         "sh: line 1: 4711 Aborted nvcc",
         "sh: line 1: 4711 Bus error nvcc",
     ],
@@ -169,6 +170,7 @@ EXAMPLES: dict[str, list[str]] = {
         "solution.cu(3): error C2065: 'foo': undeclared identifier",
         'solution.cu(3) : error : identifier "foo" is undefined',
         'default_program(5): error: identifier "foo" is undefined',
+        'cupy.cuda.compiler.CompileException: /tmp/k.cu(5): error: identifier "foo" is undefined',
     ],
     "compile.no_match": [
         "solution.cu(5): error: too few arguments in function call",
@@ -463,6 +465,7 @@ EXAMPLES: dict[str, list[str]] = {
         "==1==ERROR: AddressSanitizer: out-of-memory: tried",
         "Memory cgroup: oom-kill: constraint=CONSTRAINT_MEMCG",
         "oom killed process 12",
+        "[91232.551201] Out of memory: Killed process 4242 (test)",
     ],
     "memory.killed": [
         "Killed",
@@ -628,10 +631,8 @@ EXAMPLES: dict[str, list[str]] = {
         "abs_err = 3",
     ],
     "framework.gtest": [
-        "[  FAILED  ] Scan.Large (12 ms)",
         "Expected equality of these values:",
         "Value of: is_sorted(x)",
-        "/w/test.cu:12: Failure",
         "The difference between a and b is 3, which exceeds 1",
         "Expected: (a) < (b), actual: 3 vs 2",
     ],
@@ -646,6 +647,7 @@ EXAMPLES: dict[str, list[str]] = {
         "AssertionError: outputs",
         "Assertion failed: x == y, file t.cu, line 3",
         "assert(x == y) failed",
+        "E       assert 1.5 < 0.0001",
     ],
     "library.status": [
         "cuBLAS error CUBLAS_STATUS_INVALID_VALUE",
@@ -654,6 +656,7 @@ EXAMPLES: dict[str, list[str]] = {
         "ncclUnhandledCudaError",
         "ncclInternalError",
         "ncclInvalidArgument",
+        "Got cutlass error: Error Internal at: 212",
     ],
     "launch.too_large": [
         "too much shared memory requested",
@@ -674,5 +677,13 @@ EXAMPLES: dict[str, list[str]] = {
         "libc++abi: terminating due to uncaught exception",
     ],
     "exception.python": ["RuntimeError: something", "mypkg.errors.KernelException: x"],
-    "verify.failed": ["Test FAILED", "verification failed", "3 incorrect", "not ok 3 - scan"],
+    "verify.failed": [
+        "Test FAILED",
+        "[  FAILED  ] Scan.Large (12 ms)",
+        "Disposition: Failed",
+        "/w/test.cu:12: Failure",
+        "verification failed",
+        "3 incorrect",
+        "not ok 3 - scan",
+    ],
 }
