@@ -1,5 +1,5 @@
-// Sliding-window attention in one pass: a block stages the keys and values that its tokens see in shared memory, and every
-// thread folds the window of its token into a running softmax.
+// Sliding-window attention in one pass: a block stages the keys and values that its tokens see in shared memory, and
+// every thread folds the window of its token into a running softmax.
 #include "solution.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Direct 5 x 5 convolution: a block of 32 x 8 threads stages the input window and all filters in shared memory, then every
-// thread computes its pixel in all output channels.
+// Direct 5 x 5 convolution: a block of 32 x 8 threads stages the input window and all filters in shared memory, then
+// every thread computes its pixel in all output channels.
 #include "solution.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Direct 5 x 5 convolution: a block of 32 x 8 threads walks over the input channels a few at a time. Their window and the
-// filters of eight output channels fit into shared memory; every thread keeps eight sums in registers.
+// Direct 5 x 5 convolution: a block of 32 x 8 threads walks over the input channels a few at a time. Their window and
+// the filters of eight output channels fit into shared memory; every thread keeps eight sums in registers.
 #include "solution.h"
 
 namespace {

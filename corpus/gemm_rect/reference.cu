@@ -1,5 +1,5 @@
-// C = A B: a block of 16 x 16 threads computes a tile of 64 x 64, four by four elements per thread, from slices of A and B in
-// shared memory.
+// C = A B: a block of 16 x 16 threads computes a tile of 64 x 64, four by four elements per thread, from slices of A
+// and B in shared memory.
 #include "solution.h"
 
 namespace {

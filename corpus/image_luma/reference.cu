@@ -1,5 +1,5 @@
-// RGB to luma: the image is one array of pixels, so that groups of four stay aligned whatever the width is. Twelve bytes come
-// in as three words, four floats leave as one float4.
+// RGB to luma: the image is one array of pixels, so that groups of four stay aligned whatever the width is. Twelve
+// bytes come in as three words, four floats leave as one float4.
 #include "solution.h"
 
 namespace {

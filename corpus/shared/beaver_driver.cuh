@@ -1,8 +1,8 @@
 // What the drivers of the built-in tasks share: files, device buffers, error reports and timing.
 //
-// A driver reads its inputs from in/, calls the candidate with device pointers, and writes the candidate's outputs to out/.
-// It judges nothing: exit 0 means that it got to the end. Exit 2: a CUDA call failed, said on standard error. Exit 3: a file
-// of in/ or out/ is not as the driver expects it.
+// A driver reads its inputs from in/, calls the candidate with device pointers, and writes the candidate's outputs to
+// out/. It judges nothing: exit 0 means that it got to the end. Exit 2: a CUDA call failed, said on standard error.
+// Exit 3: a file of in/ or out/ is not as the driver expects it.
 //
 // Files are raw little-endian arrays without a header, named after their element: x.f32, n.i32, codes.u8.
 #pragma once
@@ -66,7 +66,8 @@ void write_vector(const std::string& name, const std::vector<T>& values) {
     if (std::fclose(file) != 0 || put != values.size()) file_fault(path, "cannot be written");
 }
 
-// Device memory of a fixed number of elements. Made from a count it is poisoned, so that what the candidate leaves out shows.
+// Device memory of a fixed number of elements. Made from a count it is poisoned, so that what the candidate leaves
+// out shows.
 template <typename T>
 class DeviceBuffer {
 public:
@@ -124,7 +125,8 @@ cudaError_t run(const Call& call, int calls = 1) {
     return cudaDeviceSynchronize();
 }
 
-// Milliseconds of a batch of `calls` calls, work on other streams included: the end is marked when the whole device is idle.
+// Milliseconds of a batch of `calls` calls, work on other streams included: the end is marked when the whole device
+// is idle.
 template <typename Call>
 float time_batch(cudaStream_t stream, const Call& call, int calls) {
     cudaEvent_t start, stop;
@@ -141,9 +143,9 @@ float time_batch(cudaStream_t stream, const Call& call, int calls) {
     return milliseconds;
 }
 
-// Warms up, finds a batch of at least 100 ms, measures three of them and prints the mean time of a call. `prepare` puts the
-// buffers back before every batch, outside the measured time. Each batch is announced on standard output when it starts and
-// when it ends, so that whoever holds the other end of the pipe can hold its own clock against it.
+// Warms up, finds a batch of at least 100 ms, measures three of them and prints the mean time of a call. `prepare`
+// puts the buffers back before every batch, outside the measured time. Each batch is announced on standard output
+// when it starts and when it ends, so that whoever holds the other end of the pipe can hold its own clock against it.
 template <typename Prepare, typename Call>
 void measure(cudaStream_t stream, const Prepare& prepare, const Call& call) {
     constexpr float kBatchMs = 100.0f;

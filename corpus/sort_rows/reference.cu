@@ -1,5 +1,5 @@
-// Sorts rows in shared memory: a block per row, a bitonic network, one compare-exchange per thread and step. The network needs
-// a power of two, so the row is filled up with infinities, which end up behind its values.
+// Sorts rows in shared memory: a block per row, a bitonic network, one compare-exchange per thread and step. The
+// network needs a power of two, so the row is filled up with infinities, which end up behind its values.
 #include "solution.h"
 
 namespace {

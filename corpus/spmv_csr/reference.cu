@@ -1,5 +1,5 @@
-// y = A x for a matrix in compressed row format, one warp per row: neighbouring lanes read neighbouring entries, and their sums
-// meet by shuffles.
+// y = A x for a matrix in compressed row format, one warp per row: neighbouring lanes read neighbouring entries, and
+// their sums meet by shuffles.
 #include "solution.h"
 
 namespace {

@@ -1,5 +1,6 @@
-// y = x / |x| in one kernel: partial sums of squares, a barrier over the grid, then the scaling. The launch is cooperative and
-// has no more blocks than the device holds at a time; every block reaches the barrier, whether it has work or not.
+// y = x / |x| in one kernel: partial sums of squares, a barrier over the grid, then the scaling. The launch is
+// cooperative and has no more blocks than the device holds at a time; every block reaches the barrier, whether it has
+// work or not.
 #include "solution.h"
 
 #include <cooperative_groups.h>
@@ -49,7 +50,9 @@ cudaError_t resident_blocks(int* blocks) {
     int processors = 0;
     int per_processor = 0;
     if (const cudaError_t error = cudaGetDevice(&device)) return error;
-    if (const cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) return error;
+    if (const cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) {
+        return error;
+    }
     const cudaError_t error =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, normalize_kernel, kThreads, 0);
     *blocks = min(processors * per_processor, kMaxBlocks);

@@ -1,5 +1,5 @@
-// Sliding-window attention without any intermediate: every thread walks over the window of its token twice, once for the
-// largest score and once for the weighted sum.
+// Sliding-window attention without any intermediate: every thread walks over the window of its token twice, once for
+// the largest score and once for the weighted sum.
 #include "solution.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// C = A B: a block of 256 threads computes 64 rows by 32 columns of C. A thread has eight elements of one column, so that every
-// value of B that it reads from shared memory is used eight times.
+// C = A B: a block of 256 threads computes 64 rows by 32 columns of C. A thread has eight elements of one column, so
+// that every value of B that it reads from shared memory is used eight times.
 #include "solution.h"
 
 namespace {

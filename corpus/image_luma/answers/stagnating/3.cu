@@ -1,4 +1,5 @@
-// RGB to luma: a block per row, four pixels per thread. Twelve bytes come in as three words, four floats leave as one float4.
+// RGB to luma: a block per row, four pixels per thread. Twelve bytes come in as three words, four floats leave as one
+// float4.
 #include "solution.h"
 
 namespace {

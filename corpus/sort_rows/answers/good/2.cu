@@ -1,5 +1,6 @@
 // Sorts rows in shared memory: a block per row, a bitonic network, one compare-exchange per thread and step. The
-// first step of a merge mirrors its second half, so that all sequences ascend and the missing ones at the end do no harm.
+// first step of a merge mirrors its second half, so that all sequences ascend and the missing ones at the end do no
+// harm.
 #include "solution.h"
 
 namespace {

@@ -48,7 +48,9 @@ cudaError_t vector_normalize(const float* x, float* y, int count, cudaStream_t s
     int processors = 0;
     int per_processor = 0;
     if (const cudaError_t error = cudaGetDevice(&device)) return error;
-    if (const cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) return error;
+    if (const cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) {
+        return error;
+    }
     if (const cudaError_t error =
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, normalize_kernel, kThreads, 0)) {
         return error;
