@@ -126,9 +126,7 @@ class Files:
         return ask(text.strip())
 
 
-_PLACE: Final = re.compile(
-    r"(?P<path>[^\s`'\"()]+?\.(?:o|obj|a|cu|cpp|cc|c|cxx)(?:\([^()]+\))?)\s?:(?:\d+:|\(\.[\w.]+\+0x|\s*in function|\s*(?:more )?undefined|\s*multiple|\s?error LNK)?"
-)
+_PLACE: Final = re.compile(r"(?P<path>[^\s`'\"()]+?\.(?:o|obj|a|cu|cpp|cc|c|cxx)(?:\([^()]+\))?)\s?:")
 _IN: Final = re.compile(r"' in '(?P<path>[^']+)'")
 _REFERENCED: Final = re.compile(
     r">>>\s+(?:referenced by|defined (?:at|in)) (?P<path>[^\s:]+)|>>>\s+(?P<object>[^\s:]+\.(?:o|a)(?:\([^()]+\))?)"

@@ -90,3 +90,13 @@ ANY_STEP: tuple[Stage, ...] = ("preflight", "build", "test")
 
 NOT_HARNESS = Cond("file", "harness", False)
 IN_HARNESS = Cond("file", "harness")
+
+
+def token(*alternatives: str) -> str:
+    """A pattern for any of these, whose text is the error token."""
+    return f"(?P<token>{'|'.join(alternatives)})"
+
+
+def any_case(*alternatives: str) -> str:
+    """A pattern for any of these in capitals or small letters."""
+    return f"(?i:{'|'.join(alternatives)})"

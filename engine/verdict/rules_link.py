@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.verdict.categories import Category
-from engine.verdict.rule import BUILD_AND_TEST, TEST, Cond, Rule, Weight
+from engine.verdict.rule import BUILD_AND_TEST, TEST, Cond, Rule, Weight, token
 
 _ENV: Final = Category.ENVIRONMENT_DEPENDENCY
 _INTEG: Final = Category.INTEGRATION
@@ -20,7 +20,8 @@ _BUILD: Final = Category.BUILDABILITY
 _LITERALS: Final = ("undefined reference", "undefined symbol: ", "undefined references", "unresolved external")
 _UNDEFINED: Final = (
     r"(?:(?:[Uu]ndefined reference|more undefined references) to (?:symbol )?[`'‘\"](?P<symbol>[^'’\"]{1,2000})['’\"]?"
-    r"|(?:^|: )error: undefined symbol: (?P<symbol2>[^\n]{1,2000})|unresolved external symbol (?P<symbol3>[^\n]{1,2000}?)(?: referenced in| in |\s*$))"
+    r"|(?:^|: )error: undefined symbol: (?P<symbol2>[^\n]{1,2000})"
+    r"|unresolved external symbol (?P<symbol3>[^\n]{1,2000}?)(?: referenced in| in |\s*$))"
 )
 _FROM_HARNESS: Final = Cond("referrer", "harness")
 _MULTIPLE: Final = r"multiple definition of [`'‘\"](?P<symbol>[^'’\"]{1,2000})['’\"]"
@@ -38,6 +39,12 @@ def _undefined(id_: str, category: Category, *when: Cond) -> Rule:
         when=when,
         source="GNU ld, gold, lld, mold, nvlink, MSVC's link",
     )
+
+
+_MISSING_OBJECT: Final = (
+    r"(?:ld(?:\.\w+)?: cannot find |nvlink fatal\s*: Could not open input file '|ld\.lld: error: cannot open )"
+    r"(?P<file>[^\s:'-][^\s:']*)"
+)
 
 
 def _missing_library(id_: str, category: Category, *when: Cond) -> Rule:
@@ -112,7 +119,7 @@ LINK_RULES: Final[tuple[Rule, ...]] = (
         category=_INTEG,
         stages=BUILD_AND_TEST,
         literals=("cannot find ", "could not open input file", "no such file or directory"),
-        pattern=r"(?:ld(?:\.\w+)?: cannot find |nvlink fatal\s*: Could not open input file '|ld\.lld: error: cannot open )(?P<file>[^\s:'-][^\s:']*)",
+        pattern=_MISSING_OBJECT,
         group="file",
         name="object of the solution is absent",
         when=(Cond("file", "solution"),),
@@ -123,7 +130,7 @@ LINK_RULES: Final[tuple[Rule, ...]] = (
         category=_ENV,
         stages=BUILD_AND_TEST,
         literals=("cannot find ", "could not open input file", "cannot open "),
-        pattern=r"(?:ld(?:\.\w+)?: cannot find |nvlink fatal\s*: Could not open input file '|ld\.lld: error: cannot open )(?P<file>[^\s:'-][^\s:']*)",
+        pattern=_MISSING_OBJECT,
         group="file",
         name="missing object",
         when=(Cond("file", "solution", False),),
@@ -149,8 +156,13 @@ LINK_RULES: Final[tuple[Rule, ...]] = (
             "undefined symbols for architecture",
         ),
         pattern=(
-            r"(?P<token>DSO missing from command line|recompile with -fPI[CE]|relocation truncated to fit|file format not recognized"
-            r"|Undefined symbols for architecture)"
+            token(
+                r"DSO missing from command line",
+                r"recompile with -fPI[CE]",
+                r"relocation truncated to fit",
+                r"file format not recognized",
+                r"Undefined symbols for architecture",
+            )
         ),
         weight=Weight.GENERIC,
         source="GNU ld, ld64",
@@ -170,7 +182,10 @@ LINK_RULES: Final[tuple[Rule, ...]] = (
         category=_ENV,
         stages=BUILD_AND_TEST,
         literals=("undefined symbol",),
-        pattern=r"(?:symbol lookup error: |\.so[\w.]*: |ImportError: |OSError: |dlopen[^\n]{0,80}: |\.exe?: )[^\n]{0,400}?(?P<token>undefined symbol: [\w@.$]+)",
+        pattern=(
+            r"(?:symbol lookup error: |\.so[\w.]*: |ImportError: |OSError: |dlopen[^\n]{0,80}: |\.exe?: )"
+            r"[^\n]{0,400}?(?P<token>undefined symbol: [\w@.$]+)"
+        ),
         unless=r"error: undefined symbol:",
         source="ld.so, Python's import",
     ),
@@ -196,8 +211,12 @@ LINK_RULES: Final[tuple[Rule, ...]] = (
             "unable to load",
         ),
         pattern=(
-            r"(?P<token>[\w.+-]+: cannot open shared object file|(?:Could not|could not|Unable to|unable to) load (?:dynamic )?library '?[\w./+-]+"
-            r"|Library not loaded|(?:Unable to|unable to) load any of \{?lib[\w.]+)"
+            token(
+                r"[\w.+-]+: cannot open shared object file",
+                r"(?:Could not|could not|Unable to|unable to) load (?:dynamic )?library '?[\w./+-]+",
+                r"Library not loaded",
+                r"(?:Unable to|unable to) load any of \{?lib[\w.]+",
+            )
         ),
         source="ld.so, cuDNN and TensorFlow loaders",
     ),

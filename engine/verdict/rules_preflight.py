@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.verdict.categories import Category
-from engine.verdict.rule import Cond, Rule, Weight
+from engine.verdict.rule import Cond, Rule, Weight, token
 
 _ENV: Final = Category.ENVIRONMENT_DEPENDENCY
 _INTEG: Final = Category.INTEGRATION
@@ -57,9 +57,12 @@ PREFLIGHT_RULES: Final[tuple[Rule, ...]] = (
             "environment",
             "compute capability",
         ),
-        r"(?i)(?P<token>^(?:requires|needs|min_sm|arch\w*|device|environment|toolchain|toolkit|library|program)\b\s*:.*"
-        r"|.*\b(?:not installed|not available on this machine|no (?:GPU|device) (?:found|available)|missing (?:library|program|toolkit))\b.*"
-        r"|.*\b(?:needs|requires) (?:a GPU|sm_\w+|compute capability|lib:|header:|program:).*)",
+        r"(?i)"
+        + token(
+            r"^(?:requires|needs|min_sm|arch\w*|device|environment|toolchain|toolkit|library|program)\b\s*:.*",
+            r".*\b(?:not installed|not available on this machine|no (?:GPU|device) (?:found|available)|missing (?:library|program|toolkit))\b.*",
+            r".*\b(?:needs|requires) (?:a GPU|sm_\w+|compute capability|lib:|header:|program:).*",
+        ),
     ),
     _finding(
         "preflight.harness_file",
@@ -101,7 +104,8 @@ PREFLIGHT_RULES: Final[tuple[Rule, ...]] = (
             "entry point",
             "solution",
         ),
-        r"(?i)(?P<token>^(?!missing_file:).*(?:no such file|required source|missing|must (?:define|export|contain|reference|not)|signature|contract|entry point|solution).*)",
+        r"(?i)(?P<token>^(?!missing_file:).*(?:no such file|required source|missing|must (?:define|export|contain|reference|not)"
+        r"|signature|contract|entry point|solution).*)",
         Weight.GENERIC,
     ),
 )

@@ -10,12 +10,20 @@ from __future__ import annotations
 from typing import Final
 
 from engine.verdict.categories import Category
-from engine.verdict.rule import TEST_AND_SANITIZER, Rule, Weight
+from engine.verdict.cuda_errors import with_category
+from engine.verdict.rule import TEST_AND_SANITIZER, Rule, Weight, any_case, token
 
 _IMA: Final = Category.ILLEGAL_MEMORY_ACCESS
 _LOGIC: Final = Category.FUNCTIONAL_CORRECTNESS
 _FIELDS: Final = ("stderr", "stdout", "output")
 _START: Final = r"^={5,9} (?:Error: |ERROR: |Warning: |WARN: |WARNING: )?"
+
+_FAULT_NAMES: Final = tuple(
+    name
+    for error in with_category(Category.ILLEGAL_MEMORY_ACCESS)
+    for name in (f"cudaError{error.runtime}", error.driver and f"CUDA_ERROR_{error.driver}")
+    if name
+)
 
 SANITIZER_RULES: Final[tuple[Rule, ...]] = (
     Rule(
@@ -32,7 +40,8 @@ SANITIZER_RULES: Final[tuple[Rule, ...]] = (
             ": invalid __",
         ),
         pattern=_START
-        + r"(?P<token>Invalid (?:__(?:global|shared|local|generic|managed|constant)__ |global |shared |local )?(?:read|write|atomic|reduction|load|store|access)\w*(?: of size \d+)?)",
+        + r"(?P<token>Invalid (?:__(?:global|shared|local|generic|managed|constant)__ |global |shared |local )?"
+        r"(?:read|write|atomic|reduction|load|store|access)\w*(?: of size \d+)?)",
         source="compute-sanitizer memcheck, cuda-memcheck",
     ),
     Rule(
@@ -41,7 +50,13 @@ SANITIZER_RULES: Final[tuple[Rule, ...]] = (
         stages=TEST_AND_SANITIZER,
         fields=_FIELDS,
         literals=("misaligned",),
-        pattern=r"^={5,9}\s+(?:.*)(?P<token>(?i:misaligned (?:shared or local )?(?:address|access|read|write)|is misaligned))",
+        pattern=r"^={5,9}\s+(?:.*)"
+        + token(
+            any_case(
+                r"misaligned (?:shared or local )?(?:address|access|read|write)",
+                r"is misaligned",
+            ),
+        ),
         weight=Weight.GENERIC,
         source="compute-sanitizer memcheck",
     ),
@@ -63,7 +78,8 @@ SANITIZER_RULES: Final[tuple[Rule, ...]] = (
             "invalid host access",
         ),
         pattern=_START
-        + r"(?:\s*)(?P<token>(?:Device )?(?:Hardware |User |Device-side )?[Ss]tack [Oo]verflow|Out-of-range .*[Aa]ddress|Invalid PC|Illegal [Ii]nstruction|(?:Warp )?Illegal [Aa]ddress"
+        + r"\s*(?P<token>(?:Device )?(?:Hardware |User |Device-side )?[Ss]tack [Oo]verflow|Out-of-range .*[Aa]ddress|Invalid PC"
+        r"|Illegal [Ii]nstruction|(?:Warp )?Illegal [Aa]ddress"
         r"|Invalid [Aa]ddress [Ss]pace|Hardware [Ee]xception|Invalid host access)",
         source="compute-sanitizer memcheck, cuda-memcheck",
     ),
@@ -83,11 +99,7 @@ SANITIZER_RULES: Final[tuple[Rule, ...]] = (
         stages=TEST_AND_SANITIZER,
         fields=_FIELDS,
         literals=("program hit cuda",),
-        pattern=(
-            _START
-            + r"Program hit (?P<cuda>cudaError(?:IllegalAddress|LaunchFailure|MisalignedAddress|InvalidPc|InvalidAddressSpace|HardwareStackError|IllegalInstruction)"
-            r"|CUDA_ERROR_(?:ILLEGAL_ADDRESS|LAUNCH_FAILED|MISALIGNED_ADDRESS|INVALID_PC|INVALID_ADDRESS_SPACE|HARDWARE_STACK_ERROR|ILLEGAL_INSTRUCTION))"
-        ),
+        pattern=(_START + rf"Program hit (?P<cuda>{'|'.join(_FAULT_NAMES)})\b"),
         group="cuda",
         weight=Weight.GENERIC,
         source="compute-sanitizer memcheck",

@@ -40,7 +40,8 @@ _LETTERS_ONLY: Final = bytes(c if chr(c).isascii() and chr(c).islower() else 32 
 
 _ECHO: Final = re.compile(
     r"^\s*\d*\s\|"
-    r"|^\s+(?!what\(\))(?:.*\b(?:f?printf|puts|cerr|cout|TORCH_CHECK|raise|throw|print|assert|static_assert|return|if|while)\b\s*[(<\"{ ].*|.*;\s*)$"
+    r"|^\s+(?!what\(\))(?:.*\b(?:f?printf|puts|cerr|cout|TORCH_CHECK|raise|throw|print|assert|static_assert|return|if|while)\b"
+    r"\s*[(<\"{ ].*|.*;\s*)$"
 )
 """A line of source that a compiler or a traceback shows under its message: what the program would say, not what it said."""
 
