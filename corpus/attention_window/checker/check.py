@@ -3,7 +3,7 @@
 import beaver_check as bc
 import numpy as np
 
-TOKENS, WINDOW, DIM = 1 << 19, 12, 8
+TOKENS, WINDOW, DIM = 480_007, 12, 8
 
 
 def generate() -> None:
