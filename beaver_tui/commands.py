@@ -55,7 +55,7 @@ def classify(file: BinaryIO) -> int:
 
     A line that is no record is named on standard error, the rest still runs, and the exit code is 1.
     """
-    from engine.verdict import BadLine, classify_lines
+    from engine.verdict.classify_file import BadLine, classify_lines
 
     bad = 0
     for row in classify_lines(file):

@@ -11,8 +11,8 @@ import yaml
 
 from engine.errors import ConfigError
 from engine.fixers.config import FixerConfig, read_config
-from engine.release_config import FOREIGN_KEYS, read_release_config
 from engine.protocol import PRESETS, Protocol
+from engine.release_config import FOREIGN_KEYS, read_release_config
 
 
 class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

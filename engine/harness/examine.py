@@ -73,6 +73,7 @@ class _Examination:
     def __init__(self, harness: Harness, job: Job, emit: Emit, save_log: SaveLog) -> None:
         self._harness, self._job, self._emit, self._save_log = harness, job, emit, save_log
         self._task, self._device = job.task, harness.device
+        self._checker: Checker | None = None
         self._budgets = job.task.spec.budgets(harness.device.kind)
         self._evidence = Evidence(
             id=job.task.id,
@@ -110,6 +111,8 @@ class _Examination:
         command = backends.build_command(self._task, self._device)
         ended = await self._step(workspace, "build", command.text, self._budgets.build)
         self._evidence.build = ended.evidence()
+        # without a device the architecture is our guess: an instruction that it lacks is not the candidate's fault
+        self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind == "none"
         self._emit(
             ev.Built(iteration=self._job.iteration, step=ended.record(command.text), rewrites=list(command.rewrites))
         )
@@ -124,7 +127,7 @@ class _Examination:
     async def _test(self, workspace: Workspace) -> None:
         command = backends.test_command(self._task)
         spec = self._task.spec
-        checker = Checker(workspace, self._job.seed) if spec.check is not None else None
+        checker = self._checker = Checker(workspace, self._job.seed) if spec.check is not None else None
         if checker is not None:
             await checker.generate()
         ended = await self._step(workspace, "test", command, self._budgets.test)
@@ -192,33 +195,55 @@ class _Examination:
         )
 
     async def _time(self, workspace: Workspace) -> None:
-        """Reference and candidate in turns. The reference is built and fed like a candidate, in a workspace of its own."""
+        """Reference and candidate in turns. The reference is built and fed like a candidate, in a workspace of its own. What
+        the candidate's last timed run left is judged too: a result kept from an earlier call is no result."""
         spec, job = self._task.spec, self._job
         command = spec.check.time if spec.check is not None else spec.test_cmd
         if spec.timing_parser is None or command is None or self._task.reference is None:
             return
         began = time.monotonic()
+        runs: list[Ended] = []
         with self._workspace(self._task.reference.read_bytes()) as other:
             build = backends.build_command(self._task, self._device).text
             built = await self._step(other, "reference-build", build, self._budgets.build)
             if built.exit_code != 0:
-                timed = summarize(
-                    job.iteration, [], [], job.gate, "the reference does not build", time.monotonic() - began
-                )
-                self._emit(timed)
+                note = "the reference does not build"
+                self._emit(summarize(job.iteration, [], [], job.gate, note, time.monotonic() - began))
                 return
-            if spec.check is not None:
+            if self._checker is not None:
                 other.folder("in", workspace.checker / "in")
-                other.folder("out")
 
             async def measure(place: Workspace) -> str:
+                if self._checker is not None:
+                    place.folder("out")
                 ended = await self._step(place, "time", command, self._budgets.test)
+                runs.append(ended)
                 return ended.stdout.text() if ended.exit_code == 0 else ""
 
             reference, candidate, note = await interleave(
                 spec.timing_parser, lambda: measure(other), lambda: measure(workspace), job.launches
             )
+        if self._checker is not None and not note:
+            note = await self._check_timed(self._checker, runs[-1], command)
         self._emit(summarize(job.iteration, reference, candidate, job.gate, note, time.monotonic() - began))
+
+    async def _check_timed(self, checker: Checker, ended: Ended, command: str) -> str:
+        """Judge the outputs of a timed run; a wrong one takes back the pass."""
+        result = await checker.compare()
+        if result.passed:
+            return ""
+        result.message = f"after the timed calls: {result.message}"
+        self._evidence.check = result
+        self._emit(
+            ev.Tested(
+                iteration=self._job.iteration,
+                step=ended.record(command),
+                check=result,
+                evidence_grade=self._grade(),
+                seed=self._job.seed,
+            )
+        )
+        return "the timed calls left a wrong result"
 
     async def _step(
         self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None

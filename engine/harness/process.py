@@ -206,7 +206,7 @@ def kill_tree(pid: int, marker: str) -> None:
     """Kill a step's session and, where no pid namespace did it, whatever left the session but still carries the marker."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    wanted = f"BEAVER_STEP={marker}".encode()
+    wanted = f"BEAVER_STEP={marker}\0".encode()  # with its end: step 4-1 must not kill step 4-12
     for _ in range(20):
         strays = [stray for stray in _marked(wanted) if stray != os.getpid()]
         if not strays:

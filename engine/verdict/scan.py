@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple, Protocol
 
+from engine.text import plain_text
 from engine.verdict.categories import Stage
 from engine.verdict.rule import Rule
 from engine.verdict.rules import RULES
-from engine.verdict.signature import strip_controls
 
 FIRST_HITS: Final = 250
 """Lines examined per word from the start of a log: the first error is the one that counts."""
@@ -157,7 +157,7 @@ class Log:
         return start, end if end >= 0 else min(len(self._raw), position + AFTER)
 
     def text(self, start: int, end: int) -> str:
-        return strip_controls(self._raw[start:end].decode("utf-8", "replace").rstrip())
+        return plain_text(self._raw[start:end].decode("utf-8", "replace").rstrip())
 
     def before(self, start: int, count: int) -> list[str]:
         """Up to ``count`` lines before the one that starts at ``start``, in their order."""

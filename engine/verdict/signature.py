@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from engine.text import plain_text
+
 LONGEST: Final = 200
 """Characters. Two template errors that differ only beyond this are one bug often enough."""
 
-_CONTROL: Final = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 _QUOTES: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": "'"})
 _PATH: Final = re.compile(r"(?<![\w.<>])(?:[A-Za-z]:)?(?:[\w.+~@%=-]*[/\\])+([\w.+@%=-]+)")
 _NVCC_TEMPORARY: Final = re.compile(r"\btmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
@@ -21,6 +22,8 @@ _GCC_TEMPORARY: Final = re.compile(r"\bcc[A-Za-z0-9]{6}(?=\.(?:o|s|c|ii|ltrans\w
 _PYTHON_TEMPORARY: Final = re.compile(r"\btmp[a-z0-9_]{8}\b")
 _ADDRESS: Final = re.compile(r"\b0[xX][0-9a-fA-F]+\b")
 _HASH: Final = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,}\b")
+_LOCAL_SYMBOL: Final = re.compile(r"(_(?:GLOBAL__N|INTERNAL)__)[0-9a-f]{8}(_\d+_\w+?_)[0-9a-f]{8}")
+"""nvcc puts hashes of the file into mangled names with internal linkage: they change with every edit."""
 _FILE_LINE: Final = re.compile(r"(?<=\.)(cuh|cu|cpp|cxx|cc|c|hpp|hh|h|ptx|py|inl)(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))")
 _CODE: Final = re.compile(
     r"(?:\b(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|error code|signal|errno|xid|cuda\w*[ _]?(?:error|status)?|cu\w*_status|error #|warning #)"
@@ -38,11 +41,6 @@ _NOT_A_NUMBER: Final = re.compile(
 )
 _LIST: Final = re.compile(r"#(?:\s*[,;x×]\s*#|\s+#)+")
 _SPACE: Final = re.compile(r"\s+")
-
-
-def strip_controls(text: str) -> str:
-    """The text without terminal colours, links and control characters (tabs and newlines stay)."""
-    return _CONTROL.sub("", text) if "\x1b" in text or not text.isprintable() else text
 
 
 def _path(match: re.Match[str]) -> str:
@@ -64,11 +62,12 @@ def normalise(token: str) -> str:
 
     Idempotent: a normalised text normalises to itself.
     """
-    text = strip_controls(token).translate(_QUOTES)
+    text = plain_text(token).translate(_QUOTES)
     text = _PATH.sub(_path, text)
     text = _NVCC_TEMPORARY.sub("", text)
     text = _GCC_TEMPORARY.sub("tmp", text)
     text = _PYTHON_TEMPORARY.sub("tmp", text)
+    text = _LOCAL_SYMBOL.sub(r"\1#\2#", text)
     text = _FILE_LINE.sub(r"\1", text)
     text = _ADDRESS.sub("#", text)
     text = _HASH.sub("#", text)

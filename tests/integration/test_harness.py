@@ -202,6 +202,21 @@ async def test_a_time_that_is_no_time_leaves_the_gate_unmeasured(harness, make_t
     assert timed.gate == "unmeasured"
 
 
+async def test_a_result_kept_from_an_earlier_call_takes_back_the_pass(harness, make_task):
+    """A candidate that works once and skips the timed calls: what the timed run left is judged too."""
+    driver = DRIVER.replace(
+        "float y = total(x.data(), x.size());", "float y = argc > 1 ? 0.0f : total(x.data(), x.size());"
+    )
+    driver = driver.replace("int main()", "int main(int argc, char**)")
+    spec = {"timing_parser": r"^Kernel time: ([0-9.]+) ms$", "check": {**_check(), "time": "./driver time"}}
+    evidence, events = await examine(harness, make_task(spec=spec, driver=driver), SOLUTION, launches=2)
+    assert category(evidence) == "functional_correctness"
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert timed.gate == "unmeasured"
+    assert "wrong result" in timed.note
+    assert [event.check.passed for event in events if isinstance(event, ev.Tested) and event.check] == [True, False]
+
+
 async def test_the_workspace_is_gone_afterwards(harness, make_task, tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -102,7 +102,7 @@ def test_one_interrupt_flushes_and_says_how_to_go_on(
     for _ in range(14):
         process.stdout.readline()
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    _out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert f"--resume {run}" in err
     assert (run / "lock").read_text() == ""

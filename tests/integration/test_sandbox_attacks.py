@@ -17,7 +17,7 @@ import pytest
 from engine.errors import ConfigError
 from engine.harness.backends import environment
 from engine.harness.limits import MIB, Limits
-from engine.harness.process import Ended, run_step
+from engine.harness.process import Ended, kill_tree, run_step
 from engine.harness.sandbox import Box, Bubblewrap, Namespaces, NoSandbox, Sandbox, choose_sandbox
 
 LIMITS = Limits(wall=10, file_size=64 * MIB, processes=64)
@@ -96,7 +96,9 @@ async def test_other_processes_are_not_visible(room: Room):
 async def test_there_is_no_network(room: Room):
     server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    ended = await room.run(f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo connected; ls /sys/class/net 2>/dev/null")
+    ended = await room.run(
+        f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo connected; ls /sys/class/net 2>/dev/null"
+    )
     server.close()
     assert "connected" not in ended.stdout.text()
 
@@ -108,7 +110,9 @@ async def test_it_has_no_capabilities_and_no_way_to_root(room: Room):
 
 
 async def test_a_daemon_dies_with_its_step(room: Room):
-    ended = await room.run("(setsid nohup sleep 7531 >/dev/null 2>&1 &) ; (trap '' HUP TERM; sleep 7531 & ) ; echo done")
+    ended = await room.run(
+        "(setsid nohup sleep 7531 >/dev/null 2>&1 &) ; (trap '' HUP TERM; sleep 7531 & ) ; echo done"
+    )
     assert ended.stdout.text() == "done\n"
     assert not _running("7531")
 
@@ -127,7 +131,9 @@ async def test_a_fork_bomb_ends_with_its_step(room: Room):
     ended = await room.run(bomb, limits=replace(LIMITS, wall=1.5, processes=40))
     assert ended.seconds < 6
     theirs = psutil.process_iter(["uids", "status"])
-    assert not [p for p in theirs if room.sandbox.uid in (p.info["uids"] or ()) and p.info["status"] != psutil.STATUS_ZOMBIE]
+    assert not [
+        p for p in theirs if room.sandbox.uid in (p.info["uids"] or ()) and p.info["status"] != psutil.STATUS_ZOMBIE
+    ]
 
 
 async def test_endless_output_is_bounded_and_counted(room: Room):
@@ -166,7 +172,7 @@ async def test_cpu_time_ends_with_sigxcpu_not_sigkill(room: Room):
 async def test_no_descriptor_is_inherited(room: Room):
     read, write = os.pipe()
     os.set_inheritable(write, True)
-    ended = await room.run("ls /proc/self/fd | wc -l; echo forged >&%d" % write)
+    ended = await room.run(f"ls /proc/self/fd | wc -l; echo forged >&{write}")
     os.close(write)
     assert os.read(read, 100) == b""
     os.close(read)
@@ -205,7 +211,9 @@ async def test_a_frozen_workspace_takes_only_outputs(bubble: Room):
 
 
 async def test_the_disk_of_temporary_files_is_bounded(bubble: Room):
-    ended = await bubble.run("head -c 3G /dev/zero > /tmp/big; stat -c %s /tmp/big", limits=replace(LIMITS, file_size=4096 * MIB))
+    ended = await bubble.run(
+        "head -c 3G /dev/zero > /tmp/big; stat -c %s /tmp/big", limits=replace(LIMITS, file_size=4096 * MIB)
+    )
     assert int(ended.stdout.text()) <= 1024 * MIB
 
 
@@ -228,11 +236,26 @@ async def test_a_killed_harness_leaves_nothing_running(bubble: Room):
         f"box = Box(workspace=Path({str(bubble.workspace)!r}), environment={{'PATH': '/usr/bin:/bin'}})\n"
         "asyncio.run(run_step(Bubblewrap().launch('sleep 7534', box, Limits()), Limits()))\n"
     )
-    harness = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": os.getcwd()})
+    harness = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(Path.cwd())})
     await _until(lambda: _running("7534"))
     harness.kill()
     harness.wait()
     await _until(lambda: not _running("7534"))
+
+
+async def test_killing_one_step_spares_those_whose_number_begins_alike(bubble: Room):
+    """Step 4-1 was found in the environment of step 4-12 and took it along."""
+    box = Box(workspace=bubble.workspace, environment=environment(None))
+    launch = bubble.sandbox.launch("sleep 0.3; echo survived", box, LIMITS)
+    longer = replace(
+        launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2"
+    )
+    running = asyncio.create_task(run_step(longer, LIMITS))
+    await _until(
+        lambda: any("sleep 0.3" in " ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
+    )
+    kill_tree(2**22 + 1, launch.marker)
+    assert (await running).stdout.text() == "survived\n"
 
 
 async def test_without_a_sandbox_strays_are_still_killed(tmp_path: Path):

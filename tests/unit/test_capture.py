@@ -63,4 +63,4 @@ def test_an_unfinished_escape_at_the_end_is_removed():
 
 @given(st.text())
 def test_plain_text_holds_no_control_character(text):
-    assert not any(ord(c) < 32 and c not in "\n\t" or 0x7F <= ord(c) <= 0x9F for c in plain_text(text))
+    assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) <= 0x9F for c in plain_text(text))

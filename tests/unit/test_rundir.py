@@ -16,18 +16,18 @@ from engine.store import DiskStore, write_whole
 
 
 def record(**changes: object) -> RunRecord:
-    fields = dict(
-        name="n",
-        tool_version="0",
-        protocol=Protocol(),
-        corpus="c",
-        corpus_hash="h",
-        tasks=1,
-        fixers=[],
-        device={},
-        sandbox="s",
-        toolkit="t",
-    )
+    fields = {
+        "name": "n",
+        "tool_version": "0",
+        "protocol": Protocol(),
+        "corpus": "c",
+        "corpus_hash": "h",
+        "tasks": 1,
+        "fixers": [],
+        "device": {},
+        "sandbox": "s",
+        "toolkit": "t",
+    }
     return RunRecord(**{**fields, **changes})  # type: ignore[arg-type]
 
 

@@ -96,3 +96,10 @@ def test_the_first_error_of_the_log_gives_the_signature() -> None:
 
 def test_an_unknown_failure_is_told_by_its_last_words() -> None:
     assert signature("setup done\nlayer 3 gave up after 12 steps") == "exit code 1: layer # gave up after # steps"
+
+
+def test_nvccs_hashes_in_local_symbols_do_not_make_a_new_error():
+    one = "ptxas error : Entry function '_ZN44_GLOBAL__N__d053fe98_11_solution_cu_d5505a0511conv_kernelEPKf' uses too much shared data"
+    two = one.replace("d053fe98", "12ab34cd").replace("d5505a05", "00ff00ff")
+    assert normalise(one) == normalise(two)
+    assert normalise(one) != normalise(one.replace("conv_kernel", "scan_kernel"))
