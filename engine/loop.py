@@ -16,15 +16,15 @@ from engine.errors import InfraError, NoMoreAnswers
 from engine.evidence import Evidence
 from engine.extract import extract
 from engine.fixers.base import Fixer, FixRequest, Reply
-from engine.harness.examine import Emit, Job, SaveLog
+from engine.harness.examine import Job
+from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
 from engine.protocol import EarlyStop, GateMode, Protocol
 from engine.pump import Pump
 from engine.store import MemoryStore, Store
 from engine.task import Task
 from engine.trajectory import Iteration, Trajectory
-from engine.verdict import Signal, Step, signals, stop_reason
-from engine.verdict.classify import classify
+from engine.verdict import Signal, Step, classify, signals, stop_reason
 from engine.verdict.feedback import Observed, feedback_text
 
 _HARNESS_TRIES = 3
@@ -277,6 +277,7 @@ class _Play:
             preflight=iteration.preflight,
             built=iteration.built,
             tested=iteration.tested,
+            sanitized=iteration.sanitized,
             timed=iteration.timed,
             profiled=iteration.profiled,
             problem=iteration.candidate.problem if iteration.candidate else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,9 @@ def host_device() -> Device:
 
 
 @pytest.fixture
-def harness(toolkit: Toolkit, sandbox: Sandbox, host_device: Device) -> Harness:
-    return Harness(device=host_device, sandbox=sandbox, toolkit=toolkit, sanitize=False)
+def harness(toolkit: Toolkit, sandbox: Sandbox, host_device: Device):
+    with closing(Harness(device=host_device, sandbox=sandbox, toolkit=toolkit, sanitize=False)) as made:
+        yield made
 
 
 @pytest.fixture

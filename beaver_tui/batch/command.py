@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -195,7 +196,7 @@ def _play(
 ) -> int:
     printer = make_printer(form, run, harness.device)
     sweep = Sweep(run, tasks, fixers, harness, harness.device.label, jobs, printer.event)
-    with run.lock(), printer:
+    with closing(harness), run.lock(), printer:
         finished = asyncio.run(_with_signals(sweep, printer.notice))
     if not finished:
         print(f"beaver-tui: interrupted; go on with: beaver-tui --batch --resume {run.path}", file=sys.stderr)

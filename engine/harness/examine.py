@@ -1,41 +1,38 @@
-"""Candidate to evidence: preflight, build, test, sanitize, time, each in the sandbox, each reported as it ends."""
+"""Candidate to evidence: preflight, build, test, sanitize, time, each in the sandbox, each reported as it ends.
+
+Builds, and whatever a checker does, happen outside the GPU's lock; only programs that use the GPU hold it.
+"""
 
 from __future__ import annotations
 
 import re
-import shutil
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine import events as ev
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
-from engine.errors import InfraError
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
 from engine.harness.checker import Checker
 from engine.harness.limits import Limits
 from engine.harness.preflight import preflight
-from engine.harness.process import Ended, run_step
-from engine.harness.sandbox import Box, Sandbox
+from engine.harness.process import Ended
+from engine.harness.reference import References
+from engine.harness.sandbox import Sandbox
+from engine.harness.step import Emit, SaveLog, Stand, StepRunner
 from engine.harness.timing import interleave, summarize
 from engine.harness.workspace import Workspace
 from engine.task import Task
-from engine.text import plain_text
-from engine.verdict import Category
-from engine.verdict.classify import classify
-
-Emit = Callable[[ev.Event], None]
-SaveLog = Callable[[str, str], None]
-"""Keeps the whole log of a step: (step, text)."""
-
-_MOUNTED_FILES = 256
-"""Above this many files the workspace is protected by comparing it, not by a mount for each file."""
+from engine.verdict import Category, classify
 
 _SANITIZER_EXIT = 99
-_LAUNCH_BLOCKING = {"CUDA_LAUNCH_BLOCKING": "1"}
+
+_LOOK_CLOSER = (Category.FUNCTIONAL_CORRECTNESS, Category.ILLEGAL_MEMORY_ACCESS, Category.PASSED)
+"""Where memcheck can say more: a wrong result may be an address fault, a fault gets its line, a pass is checked once."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Job:
 
 @dataclass
 class Harness:
-    """What a machine offers for judging candidates. One harness serves any number of concurrent jobs.
+    """What a machine offers for judging candidates. One harness serves any number of concurrent jobs; ``close`` it.
 
     Raises InfraError when the machine or a checker fails; whatever a candidate does ends as evidence.
     """
@@ -64,22 +61,30 @@ class Harness:
     limits: Limits = field(default_factory=Limits)
     sanitize: bool = True
 
+    def __post_init__(self) -> None:
+        self.references = References(self.sandbox.uid, self.scratch)
+
     async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Evidence:
         """All that can be observed about the candidate, with an event for every step."""
         return await _Examination(self, job, emit, save_log).run()
 
+    def close(self) -> None:
+        """Remove what was kept between candidates."""
+        self.references.close()
+
 
 class _Examination:
     def __init__(self, harness: Harness, job: Job, emit: Emit, save_log: SaveLog) -> None:
-        self._harness, self._job, self._emit, self._save_log = harness, job, emit, save_log
-        self._task, self._device = job.task, harness.device
+        self._harness, self._job, self._emit = harness, job, emit
+        self._task, self._spec, self._device = job.task, job.task.spec, harness.device
+        self._budgets = self._spec.budgets(harness.device.kind)
+        self._test = backends.test_command(job.task)
         self._checker: Checker | None = None
-        self._budgets = job.task.spec.budgets(harness.device.kind)
         self._evidence = Evidence(
-            id=job.task.id,
-            solution_file=job.task.spec.solution_file,
-            harness_files=sorted(job.task.harness_files),
+            id=job.task.id, solution_file=self._spec.solution_file, harness_files=sorted(job.task.harness_files)
         )
+        stand = Stand(harness.device, harness.sandbox, harness.toolkit, harness.limits)
+        self._steps = StepRunner(stand, job.iteration, self._evidence, emit, save_log)
 
     async def run(self) -> Evidence:
         findings = preflight(self._task, self._job.code, self._device, self._harness.toolkit)
@@ -93,95 +98,99 @@ class _Examination:
             if self._device.kind == "none":
                 self._skip_test()
                 return self._evidence
-            began = time.monotonic()
-            async with self._device.exclusive():
-                self._evidence.waited += time.monotonic() - began
-                await self._test(workspace)
+            await self._run_test(workspace)
+            if classify(self._evidence).category in _LOOK_CLOSER:
                 await self._look_closer()
-                if self._passed():
-                    await self._time(workspace)
+            if classify(self._evidence).category == Category.PASSED:
+                await self._time(workspace)
         return self._evidence
 
-    def _workspace(self, code: bytes | None = None) -> Workspace:
-        return Workspace(
-            self._task, self._job.code if code is None else code, self._harness.sandbox.uid, self._harness.scratch
-        )
+    def _workspace(self) -> Workspace:
+        return Workspace(self._task, self._job.code, self._harness.sandbox.uid, self._harness.scratch)
+
+    @asynccontextmanager
+    async def _gpu(self) -> AsyncIterator[None]:
+        """The device for ourselves; waiting for it is not the harness's own time."""
+        began = time.monotonic()
+        async with self._device.exclusive():
+            self._evidence.waited += time.monotonic() - began
+            yield
 
     async def _build(self, workspace: Workspace) -> bool:
         command = backends.build_command(self._task, self._device)
-        ended = await self._step(workspace, "build", command.text, self._budgets.build)
+        ended = await self._steps.build(workspace, "build", command.text, self._budgets.build)
         self._evidence.build = ended.evidence()
         # without a device the architecture is our guess: an instruction that it lacks is not the candidate's fault
         self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind == "none"
-        self._emit(
-            ev.Built(iteration=self._job.iteration, step=ended.record(command.text), rewrites=list(command.rewrites))
-        )
+        record = ended.record(command.text)
+        self._emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
         return self._evidence.build.ok and not self._evidence.preflight
 
     def _skip_test(self) -> None:
         missing = self._device.missing
         self._evidence.test = StepEvidence(not_run=missing)
-        step = ev.StepRecord(command=backends.test_command(self._task), not_run=missing)
-        self._emit(ev.Tested(iteration=self._job.iteration, step=step, evidence_grade=self._grade()))
+        self._emit_tested(ev.StepRecord(command=self._test, not_run=missing))
 
-    async def _test(self, workspace: Workspace) -> None:
-        command = backends.test_command(self._task)
-        spec = self._task.spec
-        checker = self._checker = Checker(workspace, self._job.seed) if spec.check is not None else None
-        if checker is not None:
-            await checker.generate()
-        ended = await self._step(workspace, "test", command, self._budgets.test)
-        evidence = self._evidence
-        evidence.test = ended.evidence()
+    async def _run_test(self, workspace: Workspace) -> None:
+        if self._spec.check is not None:
+            self._checker = await self._feed(workspace)
+        async with self._gpu():
+            ended = await self._steps.run(workspace, "test", self._test, self._budgets.test)
+            evidence = self._evidence
+            evidence.test = ended.evidence()
+            blocking = await self._attribute(workspace)
         if evidence.test.ok:
-            if checker is not None:
-                evidence.check = await checker.compare()
-            elif spec.pass_evidence is not None:
-                evidence.pass_evidence = re.search(spec.pass_evidence, evidence.test.stdout, re.MULTILINE) is not None
+            if self._checker is not None:
+                evidence.check = await self._checker.compare()
+            elif self._spec.pass_evidence is not None:
+                evidence.pass_evidence = (
+                    re.search(self._spec.pass_evidence, evidence.test.stdout, re.MULTILINE) is not None
+                )
+        self._emit_tested(ended.record(self._test), blocking)
+
+    async def _feed(self, workspace: Workspace) -> Checker:
+        checker = Checker(workspace, self._job.seed)
+        await checker.generate()
+        return checker
+
+    def _emit_tested(self, step: ev.StepRecord, blocking: ev.StepRecord | None = None) -> None:
+        graded = "A" if self._spec.check is not None else "B" if self._spec.pass_evidence is not None else "C"
         self._emit(
             ev.Tested(
                 iteration=self._job.iteration,
-                step=ended.record(command),
-                check=evidence.check,
-                pass_evidence=evidence.pass_evidence,
-                evidence_grade=self._grade(),
-                seed=self._job.seed if checker is not None else None,
-                blocking=await self._attribute(workspace, command),
+                step=step,
+                check=self._evidence.check,
+                pass_evidence=self._evidence.pass_evidence,
+                evidence_grade=graded,
+                seed=self._job.seed if self._checker is not None else None,
+                blocking=blocking,
             )
         )
 
-    def _grade(self) -> str:
-        spec = self._task.spec
-        return "A" if spec.check is not None else "B" if spec.pass_evidence is not None else "C"
-
-    def _passed(self) -> bool:
-        return classify(self._evidence).category == Category.PASSED
-
-    async def _attribute(self, workspace: Workspace, command: str) -> ev.StepRecord | None:
-        """Rerun a program that died of a CUDA error with blocking launches: the error then names its own launch."""
+    async def _attribute(self, workspace: Workspace) -> ev.StepRecord | None:
+        """Rerun a program that died of an address fault with blocking launches: the error then names its own launch."""
         if classify(self._evidence).category != Category.ILLEGAL_MEMORY_ACCESS:
             return None
-        ended = await self._step(workspace, "blocking", command, self._budgets.test, extra=_LAUNCH_BLOCKING)
-        return ended.record(f"CUDA_LAUNCH_BLOCKING=1 {command}")
+        blocking = {"CUDA_LAUNCH_BLOCKING": "1"}
+        ended = await self._steps.run(workspace, "blocking", self._test, self._budgets.test, extra=blocking)
+        return ended.record(f"CUDA_LAUNCH_BLOCKING=1 {self._test}")
 
     async def _look_closer(self) -> None:
-        """Run memcheck where it can say more: on a wrong result, on an address fault (for kernel, line and thread), and once
-        on a candidate that passes. It gets a build of its own with line tables."""
-        wanted = (Category.FUNCTIONAL_CORRECTNESS, Category.ILLEGAL_MEMORY_ACCESS, Category.PASSED)
+        """Run memcheck on a build of its own with line tables."""
         tool = self._harness.toolkit.program("compute-sanitizer") if self._harness.sanitize else None
-        if tool is None or classify(self._evidence).category not in wanted:
+        if tool is None:
             return
         with self._workspace() as workspace:
-            command = backends.build_command(self._task, self._device).text
+            build = backends.build_command(self._task, self._device).text
             lines = {"NVCC_APPEND_FLAGS": "-lineinfo"}
-            built = await self._step(workspace, "sanitizer-build", command, self._budgets.build, extra=lines)
+            built = await self._steps.build(workspace, "sanitizer-build", build, self._budgets.build, extra=lines)
             if built.exit_code != 0:
                 return
-            if self._task.spec.check is not None:
-                await Checker(workspace, self._job.seed).generate()
-            test = backends.test_command(self._task)
-            command = f"{tool} --tool memcheck --error-exitcode {_SANITIZER_EXIT} --print-limit 10 {test}"
-            ended = await self._step(workspace, "sanitizer", command, self._budgets.sanitizer)
+            if self._spec.check is not None:
+                await self._feed(workspace)
+            command = f"{tool} --tool memcheck --error-exitcode {_SANITIZER_EXIT} --print-limit 10 {self._test}"
+            async with self._gpu():
+                ended = await self._steps.run(workspace, "sanitizer", command, self._budgets.sanitizer)
         output = ended.stdout.text() + ended.stderr.text()
         self._evidence.sanitizer = SanitizerEvidence(exit_code=ended.exit_code, output=output, seconds=ended.seconds)
         self._emit(
@@ -195,88 +204,43 @@ class _Examination:
         )
 
     async def _time(self, workspace: Workspace) -> None:
-        """Reference and candidate in turns. The reference is built and fed like a candidate, in a workspace of its own. What
-        the candidate's last timed run left is judged too: a result kept from an earlier call is no result."""
-        spec, job = self._task.spec, self._job
-        command = spec.check.time if spec.check is not None else spec.test_cmd
-        if spec.timing_parser is None or command is None or self._task.reference is None:
+        """Reference and candidate in turns. What the candidate's last timed run left is judged too: a result kept from an
+        earlier call is no result."""
+        command = self._spec.check.time if self._spec.check is not None else self._spec.test_cmd
+        if self._spec.timing_parser is None or command is None or self._task.reference is None:
             return
         began = time.monotonic()
-        runs: list[Ended] = []
-        with self._workspace(self._task.reference.read_bytes()) as other:
-            build = backends.build_command(self._task, self._device).text
-            built = await self._step(other, "reference-build", build, self._budgets.build)
-            if built.exit_code != 0:
-                note = "the reference does not build"
-                self._emit(summarize(job.iteration, [], [], job.gate, note, time.monotonic() - began))
-                return
-            if self._checker is not None:
-                other.folder("in", workspace.checker / "in")
+        reference_ms: list[float] = []
+        candidate_ms: list[float] = []
+        other = await self._harness.references.get(self._task, self._steps, self._budgets.build)
+        note = "the reference does not build"
+        if other is not None:
+            runs: list[Ended] = []
 
             async def measure(place: Workspace) -> str:
                 if self._checker is not None:
                     place.folder("out")
-                ended = await self._step(place, "time", command, self._budgets.test)
+                ended = await self._steps.run(place, "time", command, self._budgets.test)
                 runs.append(ended)
                 return ended.stdout.text() if ended.exit_code == 0 else ""
 
-            reference, candidate, note = await interleave(
-                spec.timing_parser, lambda: measure(other), lambda: measure(workspace), job.launches
-            )
-        if self._checker is not None and not note:
-            note = await self._check_timed(self._checker, runs[-1], command)
-        self._emit(summarize(job.iteration, reference, candidate, job.gate, note, time.monotonic() - began))
+            async with self._gpu():
+                if self._checker is not None:
+                    other.folder("in", workspace.checker / "in")
+                reference_ms, candidate_ms, note = await interleave(
+                    self._spec.timing_parser, lambda: measure(other), lambda: measure(workspace), self._job.launches
+                )
+            if self._checker is not None and not note:
+                note = await self._check_timed(self._checker, runs[-1].record(command))
+        seconds = time.monotonic() - began
+        self._emit(summarize(self._job.iteration, reference_ms, candidate_ms, self._job.gate, note, seconds))
 
-    async def _check_timed(self, checker: Checker, ended: Ended, command: str) -> str:
+    async def _check_timed(self, checker: Checker, record: ev.StepRecord) -> str:
         """Judge the outputs of a timed run; a wrong one takes back the pass."""
         result = await checker.compare()
         if result.passed:
             return ""
         result.message = f"after the timed calls: {result.message}"
         self._evidence.check = result
-        self._emit(
-            ev.Tested(
-                iteration=self._job.iteration,
-                step=ended.record(command),
-                check=result,
-                evidence_grade=self._grade(),
-                seed=self._job.seed,
-            )
-        )
+        self._emit_tested(record)
         return "the timed calls left a wrong result"
-
-    async def _step(
-        self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
-    ) -> Ended:
-        """Run one command in the sandbox. Everything that exists when it starts must be unchanged when it ends."""
-        building = step.endswith("build")
-        files = workspace.files()
-        before = workspace.fingerprint(files)
-        frozen = not building and self._task.spec.check is not None
-        box = Box(
-            workspace=workspace.path,
-            environment=backends.environment(self._harness.toolkit, None if building else self._device) | (extra or {}),
-            readonly=() if frozen or len(files) > _MOUNTED_FILES else files,
-            frozen=frozen,
-            writable=("out",) if frozen else (),
-            visible=backends.visible_folders(self._harness.toolkit),
-            gpu=not building and self._device.kind == "cuda",
-        )
-        limits = replace(self._harness.limits, wall=wall)
-
-        def stream(name: str, chunk: bytes) -> None:
-            text = plain_text(chunk.decode("utf-8", "replace"))
-            self._emit(ev.OutputArrived(iteration=self._job.iteration, step=step, stream=name, text=text))
-
-        ended = await run_step(self._harness.sandbox.launch(command, box, limits), limits, stream, disk=workspace.path)
-        self._evidence.waited += ended.seconds
-        self._save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
-        after = workspace.fingerprint(files)
-        changed = sorted(name for name in files if after[name] != before[name] and not name.startswith("out/"))
-        if changed:
-            self._evidence.preflight.append(f"tampered: {', '.join(changed[:5])} changed during the {step}")
-        if ended.disk_killed:
-            free = shutil.disk_usage(workspace.path).free
-            if free < self._harness.limits.file_size:
-                raise InfraError(f"disk: only {free >> 20} MiB are free in {workspace.root}", kind="disk")
-        return ended

@@ -8,10 +8,11 @@ and none for a correct candidate that is too slow: those two are ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.events import Built, PreflightDone, Profiled, StepRecord, Tested, Timed, VerdictReached
+from engine.events import Built, PreflightDone, Profiled, Sanitized, StepRecord, Tested, Timed, VerdictReached
 from engine.evidence import CheckResult
 from engine.protocol import Feedback, Protocol
 from engine.verdict.categories import Category
@@ -20,6 +21,9 @@ from engine.verdict.condense import condense
 NOT_REPORTED = "not reported"
 
 _CHECKPOINT_LINES = 12
+
+_REPORT = re.compile(r"^=+ +(?:Invalid|Error: |Warning: |Uninitialized|Barrier|Divergent|Program hit)")
+_REPORT_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Observed:
     preflight: PreflightDone | None = None
     built: Built | None = None
     tested: Tested | None = None
+    sanitized: Sanitized | None = None
     timed: Timed | None = None
     profiled: Profiled | None = None
     problem: str | None = None
@@ -89,6 +94,8 @@ def _raw_logs(observed: Observed, protocol: Protocol) -> str:
         parts.append(f"Test log ({ended}):\n" + fenced(log))
         if observed.tested.check is not None and observed.tested.check.message:
             parts.append("Checker:\n" + fenced(condense(observed.tested.check.message, protocol.log_budget)))
+        if report := _sanitizer_report(observed.sanitized):
+            parts.append(report.rstrip("\n"))
     return "\n".join(parts)
 
 
@@ -151,7 +158,19 @@ def _illegal_memory_access(observed: Observed, protocol: Protocol) -> str:
     return (
         f"Your previous solution triggered a runtime CUDA error: {_error(observed)}. "
         f"The last successful checkpoint was:\n{fenced(condense(tail, protocol.log_budget) or '(nothing was printed)')}\n"
+        f"{_sanitizer_report(observed.sanitized)}"
         "Please diagnose and revise."
+    )
+
+
+def _sanitizer_report(sanitized: Sanitized | None) -> str:
+    """The head of the first report: what, in which kernel and line, by which thread. The rest names addresses of that run."""
+    lines = sanitized.output.text.split("\n") if sanitized else []
+    first = next((index for index, line in enumerate(lines) if _REPORT.search(line)), None)
+    if sanitized is None or first is None:
+        return ""
+    return (
+        f"compute-sanitizer {sanitized.tool} reports:\n{fenced(chr(10).join(lines[first : first + _REPORT_LINES]))}\n"
     )
 
 

@@ -45,7 +45,7 @@ async def main(out: Path, pattern: str) -> None:
 
         async with slots:
             evidence = await harness.examine(
-                Job(task=task, code=code, iteration=1, seed=20261129), listen, lambda step, text: None
+                Job(task=task, code=code, iteration=1, seed=20261129, launches=3), listen, lambda step, text: None
             )
         verdict = classify(evidence)
         row = {

@@ -6,6 +6,7 @@ After a wanted change: BEAVER_WRITE_GOLDEN=1 python -m pytest tests/unit/test_pr
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,21 @@ def test_prompt(make_task, level: Feedback, history: int):
 @pytest.mark.parametrize("level", [Feedback.L2, Feedback.L3, Feedback.L3RAW])
 def test_feedback(level: Feedback, kind: str):
     golden(f"feedback-{level}-{kind}", feedback_text(OBSERVED[kind], Protocol(feedback=level)) + "\n")
+
+
+def test_a_sanitizer_report_names_kernel_line_and_thread_and_no_address():
+    report = (
+        "========= COMPUTE-SANITIZER\n========= Invalid __global__ read of size 4 bytes\n"
+        "=========     at sum_kernel(const float *, int)+0x40 in solution.cu:9\n=========     by thread (3,0,0) in block (7,0,0)\n"
+        "=========     Access to 0x7f0000000000 is out of bounds\n"
+    )
+    sanitized = ev.Sanitized(iteration=1, tool="memcheck", exit_code=99, output=ev.Excerpt(report))
+    observed = replace(OBSERVED["illegal_memory_access"], sanitized=sanitized)
+    for level in (Feedback.L3, Feedback.L3RAW):
+        text = feedback_text(observed, Protocol(feedback=level))
+        assert "at sum_kernel(const float *, int)+0x40 in solution.cu:9" in text
+        assert "by thread (3,0,0)" in text
+        assert "0x7f0000000000" not in text
 
 
 def test_the_two_poorest_levels_carry_no_message():

@@ -1,0 +1,100 @@
+"""One command of a task in the sandbox: streamed, logged whole, and compared before and after for what it must not change."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from engine import events as ev
+from engine.devices.base import Device
+from engine.devices.toolkit import Toolkit
+from engine.errors import InfraError
+from engine.evidence import Evidence
+from engine.harness import backends
+from engine.harness.limits import Limits
+from engine.harness.process import Ended, run_step
+from engine.harness.sandbox import Box, Sandbox
+from engine.harness.workspace import Workspace
+from engine.text import plain_text
+
+Emit = Callable[[ev.Event], None]
+SaveLog = Callable[[str, str], None]
+"""Keeps the whole log of a step: (step, text)."""
+
+_MOUNTED_FILES = 256
+"""Above this many files the workspace is protected by comparing it, not by a mount for each file."""
+
+
+@dataclass(frozen=True)
+class Stand:
+    """What a machine offers for building and running: the same for every candidate."""
+
+    device: Device
+    sandbox: Sandbox
+    toolkit: Toolkit
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class StepRunner:
+    """Runs the steps of one examination. What a step tampered with becomes a finding in ``evidence``."""
+
+    stand: Stand
+    iteration: int
+    evidence: Evidence
+    emit: Emit
+    save_log: SaveLog
+
+    async def build(
+        self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
+    ) -> Ended:
+        """A build: no GPU in sight, new files may appear, existing ones may not change."""
+        files = workspace.files()
+        box = self._box(workspace, files, None, extra)
+        return await self._run(workspace, step, command, wall, box, files)
+
+    async def run(
+        self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
+    ) -> Ended:
+        """A program: with the GPU. A driver that has a checker may write into ``out`` only."""
+        files = workspace.files()
+        box = self._box(workspace, files, self.stand.device, extra)
+        if workspace.task.spec.check is not None:
+            box = replace(box, readonly=(), frozen=True, writable=("out",))
+        return await self._run(workspace, step, command, wall, box, files)
+
+    def _box(
+        self, workspace: Workspace, files: tuple[str, ...], device: Device | None, extra: dict[str, str] | None
+    ) -> Box:
+        return Box(
+            workspace=workspace.path,
+            environment=backends.environment(self.stand.toolkit, device) | (extra or {}),
+            readonly=files if len(files) <= _MOUNTED_FILES else (),
+            visible=backends.visible_folders(self.stand.toolkit),
+            gpu=device is not None and device.kind == "cuda",
+        )
+
+    async def _run(
+        self, workspace: Workspace, step: str, command: str, wall: float, box: Box, files: tuple[str, ...]
+    ) -> Ended:
+        before = workspace.fingerprint(files)
+        limits = replace(self.stand.limits, wall=wall)
+
+        def stream(name: str, chunk: bytes) -> None:
+            text = plain_text(chunk.decode("utf-8", "replace"))
+            self.emit(ev.OutputArrived(iteration=self.iteration, step=step, stream=name, text=text))
+
+        launch = self.stand.sandbox.launch(command, box, limits)
+        ended = await run_step(launch, limits, stream, disk=workspace.path)
+        self.evidence.waited += ended.seconds
+        self.save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
+        after = workspace.fingerprint(files)
+        changed = sorted(name for name in files if after[name] != before[name] and not name.startswith("out/"))
+        if changed:
+            self.evidence.preflight.append(f"tampered: {', '.join(changed[:5])} changed during the {step}")
+        if ended.disk_killed:
+            free = shutil.disk_usage(workspace.path).free
+            if free < limits.file_size:
+                raise InfraError(f"disk: only {free >> 20} MiB are free in {workspace.root}", kind="disk")
+        return ended
