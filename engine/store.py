@@ -60,7 +60,8 @@ class DiskStore:
         digest = sha256(content)
         path = self._root / kind / f"{digest}.{extension}"
         if not path.exists():
-            write_whole(path, content)
+            # nothing is ever built from a stored prompt; replies are paid for, and solutions are read by later prompts
+            write_whole(path, content, durable=kind != "prompts")
         return digest
 
     def get(self, kind: str, digest: str) -> bytes:

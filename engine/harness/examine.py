@@ -99,9 +99,7 @@ class _Examination:
                 self._skip_test()
                 return self._evidence
             await self._run_test(workspace)
-            if classify(self._evidence).category in _LOOK_CLOSER:
-                await self._look_closer()
-            if classify(self._evidence).category == Category.PASSED:
+            if await self._look_closer() == Category.PASSED:
                 await self._time(workspace)
         return self._evidence
 
@@ -169,23 +167,28 @@ class _Examination:
 
     async def _attribute(self, workspace: Workspace) -> ev.StepRecord | None:
         """Rerun a program that died of an address fault with blocking launches: the error then names its own launch."""
-        if classify(self._evidence).category != Category.ILLEGAL_MEMORY_ACCESS:
+        ended_well = self._evidence.test is not None and self._evidence.test.ok
+        if ended_well or self._category() != Category.ILLEGAL_MEMORY_ACCESS:
             return None
         blocking = {"CUDA_LAUNCH_BLOCKING": "1"}
         ended = await self._steps.run(workspace, "blocking", self._test, self._budgets.test, extra=blocking)
         return ended.record(f"CUDA_LAUNCH_BLOCKING=1 {self._test}")
 
-    async def _look_closer(self) -> None:
-        """Run memcheck on a build of its own with line tables."""
+    def _category(self) -> str:
+        return classify(self._evidence).category
+
+    async def _look_closer(self) -> str:
+        """Run memcheck where it can say more; returns the category, which its report may change."""
+        category = self._category()
         tool = self._harness.toolkit.program("compute-sanitizer") if self._harness.sanitize else None
-        if tool is None:
-            return
+        if tool is None or category not in _LOOK_CLOSER:
+            return category
         with self._workspace() as workspace:
             build = backends.build_command(self._task, self._device).text
-            lines = {"NVCC_APPEND_FLAGS": "-lineinfo"}
+            lines = {"NVCC_APPEND_FLAGS": "-lineinfo"}  # a build of its own: line tables never reach a timed one
             built = await self._steps.build(workspace, "sanitizer-build", build, self._budgets.build, extra=lines)
             if built.exit_code != 0:
-                return
+                return category
             if self._spec.check is not None:
                 await self._feed(workspace)
             command = f"{tool} --tool memcheck --error-exitcode {_SANITIZER_EXIT} --print-limit 10 {self._test}"
@@ -202,6 +205,7 @@ class _Examination:
                 seconds=round(ended.seconds, 4),
             )
         )
+        return self._category()
 
     async def _time(self, workspace: Workspace) -> None:
         """Reference and candidate in turns. What the candidate's last timed run left is judged too: a result kept from an

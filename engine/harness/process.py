@@ -26,6 +26,7 @@ Output = Callable[[str, bytes], None]
 """Called with the stream's name (stdout, stderr) and a piece of it, while the step runs."""
 
 _CHUNK = 1 << 16
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 _DRAIN_SECONDS = 1.0
 """How long output is still read after the tree is dead: pipes are empty by then unless something outlived the kill."""
 
@@ -121,7 +122,7 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
     finally:
         watching.cancel()
         waiting.cancel()
-        kill_tree(process.pid, launch.marker)
+        kill_tree(process.pid, launch)
         await asyncio.shield(_settle(exited, drained))
         for descriptor in tuple(open_pipes):
             loop.remove_reader(descriptor)
@@ -151,14 +152,27 @@ async def _settle(exited: asyncio.Event, drained: asyncio.Event) -> None:
 
 
 def _notify_on_exit(process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop, exited: asyncio.Event) -> None:
-    """A thread that waits: asyncio's own child watcher also waits for pipes that a daemon may hold open for ever."""
+    """Set ``exited`` when the process has ended and is reaped. asyncio's own subprocesses also wait for their pipes, which a
+    daemon may hold open for ever."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # a kernel without pidfds
+        threading.Thread(target=_wait, args=(process, loop, exited), daemon=True, name=f"wait-{process.pid}").start()
+        return
 
-    def wait() -> None:
+    def reap() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
         process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop was closed under us
-            loop.call_soon_threadsafe(exited.set)
+        exited.set()
 
-    threading.Thread(target=wait, daemon=True, name=f"wait-{process.pid}").start()
+    loop.add_reader(descriptor, reap)
+
+
+def _wait(process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop, exited: asyncio.Event) -> None:
+    process.wait()
+    with contextlib.suppress(RuntimeError):  # the loop was closed under us
+        loop.call_soon_threadsafe(exited.set)
 
 
 class _Watch:
@@ -185,12 +199,28 @@ class _Watch:
 def _resident(pid: int) -> int:
     """Bytes of memory that a process and its descendants hold."""
     total = 0
-    with contextlib.suppress(psutil.Error):
-        parent = psutil.Process(pid)
-        for process in (parent, *parent.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):
-                total += process.memory_info().rss
+    waiting = [pid]
+    while waiting:
+        current = waiting.pop()
+        with contextlib.suppress(OSError):
+            pages = Path(f"/proc/{current}/statm").read_text().split()[1]
+            total += int(pages) * _PAGE
+            waiting += _children(current)
     return total
+
+
+def _children(pid: int) -> list[int]:
+    """Direct children, by the kernel's own list: walking all of /proc several times a second would cost more than a step."""
+    found: list[int] = []
+    for thread in os.scandir(f"/proc/{pid}/task"):
+        try:
+            found += map(int, Path(f"{thread.path}/children").read_text().split())
+        except FileNotFoundError:  # a kernel without that list, or the thread is gone
+            if not Path(f"/proc/{pid}/task").exists():
+                break
+            with contextlib.suppress(psutil.Error):
+                return [child.pid for child in psutil.Process(pid).children()]
+    return found
 
 
 def _disk_use(folder: Path) -> int:
@@ -202,11 +232,13 @@ def _disk_use(folder: Path) -> int:
     return total
 
 
-def kill_tree(pid: int, marker: str) -> None:
-    """Kill a step's session and, where no pid namespace did it, whatever left the session but still carries the marker."""
+def kill_tree(pid: int, launch: Launch) -> None:
+    """Kill a step's session and, where no pid namespace does it, whatever left the session but still carries the marker."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    wanted = f"BEAVER_STEP={marker}\0".encode()  # with its end: step 4-1 must not kill step 4-12
+    if launch.contained:
+        return
+    wanted = f"BEAVER_STEP={launch.marker}\0".encode()  # with its end: step 4-1 must not kill step 4-12
     for _ in range(20):
         strays = [stray for stray in _marked(wanted) if stray != os.getpid()]
         if not strays:

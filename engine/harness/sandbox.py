@@ -58,6 +58,8 @@ class Launch:
     directory: str
     marker: str
     """Value of BEAVER_STEP, by which a process that escaped its session is found again."""
+    contained: bool = True
+    """A pid namespace of its own: the kernel ends all of it with its first process, and nothing can escape."""
 
 
 class Sandbox(Protocol):
@@ -231,7 +233,7 @@ class NoSandbox:
         arguments = [*limits.prlimit(None), "/bin/sh", "-c", command]
         home = box.workspace.parent / "home"
         environment = {**box.environment, "HOME": str(home), "TMPDIR": str(home), "BEAVER_STEP": marker}
-        return Launch(arguments, environment, None, str(box.workspace), marker)
+        return Launch(arguments, environment, None, str(box.workspace), marker, contained=False)
 
 
 def checker_launch(arguments: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Launch:
@@ -239,13 +241,14 @@ def checker_launch(arguments: list[str], folder: Path, environment: dict[str, st
     its own folder, without network and capabilities where bubblewrap works."""
     marker = _marker()
     command = limits.prlimit(None)
-    if _works("bubblewrap"):
+    contained = _works("bubblewrap")
+    if contained:
         command += [
             *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/dev/shm"),
             *("--bind", str(folder), str(folder), "--chdir", str(folder), "--"),
         ]
-    return Launch([*command, *arguments], {**environment, "BEAVER_STEP": marker}, None, str(folder), marker)
+    return Launch([*command, *arguments], {**environment, "BEAVER_STEP": marker}, None, str(folder), marker, contained)
 
 
 def choose_sandbox(wish: str = "auto", hide: tuple[Path, ...] = ()) -> Sandbox:

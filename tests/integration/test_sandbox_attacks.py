@@ -243,18 +243,15 @@ async def test_a_killed_harness_leaves_nothing_running(bubble: Room):
     await _until(lambda: not _running("7534"))
 
 
-async def test_killing_one_step_spares_those_whose_number_begins_alike(bubble: Room):
+async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path: Path):
     """Step 4-1 was found in the environment of step 4-12 and took it along."""
-    box = Box(workspace=bubble.workspace, environment=environment(None))
-    launch = bubble.sandbox.launch("sleep 0.3; echo survived", box, LIMITS)
-    longer = replace(
-        launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2"
-    )
+    for folder in ("ws", "home"):
+        (tmp_path / folder).mkdir()
+    launch = NoSandbox().launch("sleep 0.3; echo survived", Box(tmp_path / "ws", environment(None)), LIMITS)
+    longer = replace(launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2")
     running = asyncio.create_task(run_step(longer, LIMITS))
-    await _until(
-        lambda: any("sleep 0.3" in " ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
-    )
-    kill_tree(2**22 + 1, launch.marker)
+    await _until(lambda: _running("0.3"))
+    kill_tree(2**22 + 1, launch)
     assert (await running).stdout.text() == "survived\n"
 
 

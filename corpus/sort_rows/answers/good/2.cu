@@ -25,11 +25,12 @@ __global__ void sort_kernel(const float* x, float* y, int cols) {
     const int thread = threadIdx.x;
     for (int half = 1; half < cols; half *= 2) {
         // Two ascending sequences of `half` elements: the i-th of the first meets the i-th from the end of the second.
-        const int start = thread / half * half * 2;
-        compare_exchange(values, start + thread % half, start + 2 * half - 1 - thread % half, cols);
+        const int offset = thread & (half - 1);
+        const int start = 2 * (thread - offset);
+        compare_exchange(values, start + offset, start + 2 * half - 1 - offset, cols);
         __syncthreads();
         for (int stride = half / 2; stride > 0; stride /= 2) {
-            const int low = 2 * thread - thread % stride;
+            const int low = 2 * thread - (thread & (stride - 1));
             compare_exchange(values, low, low + stride, cols);
             __syncthreads();
         }

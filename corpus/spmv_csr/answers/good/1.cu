@@ -10,6 +10,7 @@ namespace cg = cooperative_groups;
 
 constexpr int kThreads = 256;
 constexpr int kLanes = 32;
+constexpr int kSums = 4;
 
 __global__ void spmv_kernel(CsrMatrix matrix, const float* x, float* y) {
     const auto tile = cg::tiled_partition<kLanes>(cg::this_thread_block());
@@ -18,17 +19,16 @@ __global__ void spmv_kernel(CsrMatrix matrix, const float* x, float* y) {
     const int begin = matrix.offsets[row];
     const int end = matrix.offsets[row + 1];
 
-    // Two sums per lane keep two gathers from x in flight.
-    float even = 0.0f;
-    float odd = 0.0f;
+    // Four sums per lane keep four gathers from x in flight.
+    float sums[kSums] = {};
     int i = begin + tile.thread_rank();
-    for (; i + kLanes < end; i += 2 * kLanes) {
-        even += matrix.values[i] * x[matrix.columns[i]];
-        odd += matrix.values[i + kLanes] * x[matrix.columns[i + kLanes]];
+    for (; i + (kSums - 1) * kLanes < end; i += kSums * kLanes) {
+#pragma unroll
+        for (int s = 0; s < kSums; ++s) sums[s] += matrix.values[i + s * kLanes] * x[matrix.columns[i + s * kLanes]];
     }
-    if (i < end) even += matrix.values[i] * x[matrix.columns[i]];
+    for (; i < end; i += kLanes) sums[0] += matrix.values[i] * x[matrix.columns[i]];
 
-    const float sum = cg::reduce(tile, even + odd, cg::plus<float>());
+    const float sum = cg::reduce(tile, (sums[0] + sums[1]) + (sums[2] + sums[3]), cg::plus<float>());
     if (tile.thread_rank() == 0) y[row] = sum;
 }
 
