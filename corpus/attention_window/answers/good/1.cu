@@ -13,23 +13,25 @@ __global__ void attention_kernel(const float4* q, const float4* k, const float4*
     const int t = thread / kLanes;
     const int half = thread % kLanes;
     const int last = min(t, tokens - 1);  // lanes behind the end repeat the last token, for the shuffles
-    const float scale = rsqrtf(float(kHeadDim));
-    const float4 query = q[static_cast<size_t>(last) * kLanes + half];
+    // Scores in base 2: exp(x) = exp2(x * log2(e)).
+    const float scale = rsqrtf(float(kHeadDim)) * 1.44269504f;
+    float4 query = q[static_cast<size_t>(last) * kLanes + half];
+    query = make_float4(query.x * scale, query.y * scale, query.z * scale, query.w * scale);
 
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     float total = 0.0f;
     float largest = -INFINITY;
 #pragma unroll 4
     for (int back = 0; back < window; ++back) {
-        const size_t j = static_cast<size_t>(max(last - back, 0)) * kLanes + half;
+        const int j = max(last - back, 0) * kLanes + half;
         const float4 key = k[j];
         const float4 value = v[j];
         float dot = (query.x * key.x + query.y * key.y) + (query.z * key.z + query.w * key.w);
         dot += __shfl_xor_sync(0xFFFFFFFFu, dot, 1);
-        const float score = back <= last ? dot * scale : -INFINITY;
+        const float score = back <= last ? dot : -INFINITY;
 
-        // Of the two factors, exp(largest - larger) and exp(score - larger), one is always 1.
-        const float smaller = expf(-fabsf(score - largest));
+        // Of the two factors, exp2(largest - larger) and exp2(score - larger), one is always 1.
+        const float smaller = exp2f(-fabsf(score - largest));
         const float correction = score > largest ? smaller : 1.0f;  // 0 for the first key
         const float weight = score > largest ? 1.0f : smaller;
         largest = fmaxf(largest, score);
