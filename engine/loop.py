@@ -19,7 +19,7 @@ from engine.fixers.base import Fixer, FixRequest, Reply
 from engine.harness.examine import Job
 from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
-from engine.protocol import EarlyStop, GateMode, Protocol
+from engine.protocol import EarlyStop, Feedback, GateMode, Protocol
 from engine.pump import Pump
 from engine.store import MemoryStore, Store
 from engine.task import Task
@@ -226,6 +226,7 @@ class _Play:
             seed=derive_seed(setting.seed, self._task.id, setting.attempt, number),
             gate=self._protocol.gate,
             launches=self._protocol.launches,
+            hazards=self._protocol.feedback in (Feedback.L3, Feedback.L3RAW, Feedback.L4),
         )
         for tries_left in range(_HARNESS_TRIES - 1, -1, -1):
             pump: Pump[ev.Event, Evidence] = Pump(

@@ -45,6 +45,8 @@ class Job:
     seed: int
     gate: float = 0.7
     launches: int = 10
+    hazards: bool = True
+    """Look for races when a wrong result changes from run to run (feedback L3 and above)."""
 
 
 @dataclass
@@ -99,7 +101,7 @@ class _Examination:
                 self._skip_test()
                 return self._evidence
             await self._run_test(workspace)
-            if await self._look_closer() == Category.PASSED:
+            if await self._look_closer(workspace) == Category.PASSED:
                 await self._time(workspace)
         return self._evidence
 
@@ -177,8 +179,9 @@ class _Examination:
     def _category(self) -> str:
         return classify(self._evidence).category
 
-    async def _look_closer(self) -> str:
-        """Run memcheck where it can say more; returns the category, which its report may change."""
+    async def _look_closer(self, tested: Workspace) -> str:
+        """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
+        which a report may change."""
         category = self._category()
         tool = self._harness.toolkit.program("compute-sanitizer") if self._harness.sanitize else None
         if tool is None or category not in _LOOK_CLOSER:
@@ -191,21 +194,40 @@ class _Examination:
                 return category
             if self._spec.check is not None:
                 await self._feed(workspace)
-            command = f"{tool} --tool memcheck --error-exitcode {_SANITIZER_EXIT} --print-limit 10 {self._test}"
-            async with self._gpu():
-                ended = await self._steps.run(workspace, "sanitizer", command, self._budgets.sanitizer)
+            await self._sanitize(f"{tool}", "memcheck", workspace)
+            wrong = self._category() == Category.FUNCTIONAL_CORRECTNESS
+            if wrong and self._job.hazards and await self._unsteady(tested):
+                await self._sanitize(f"{tool}", "racecheck", workspace)
+        return self._category()
+
+    async def _sanitize(self, program: str, tool: str, workspace: Workspace) -> None:
+        command = f"{program} --tool {tool} --error-exitcode {_SANITIZER_EXIT} --print-limit 10 {self._test}"
+        async with self._gpu():
+            ended = await self._steps.run(workspace, tool, command, self._budgets.sanitizer)
         output = ended.stdout.text() + ended.stderr.text()
-        self._evidence.sanitizer = SanitizerEvidence(exit_code=ended.exit_code, output=output, seconds=ended.seconds)
+        self._evidence.sanitizer = SanitizerEvidence(
+            tool=tool, exit_code=ended.exit_code, output=output, seconds=ended.seconds
+        )
         self._emit(
             ev.Sanitized(
                 iteration=self._job.iteration,
-                tool="memcheck",
+                tool=tool,
                 exit_code=ended.exit_code,
                 output=ended.stdout.excerpt(),
                 seconds=round(ended.seconds, 4),
             )
         )
-        return self._category()
+
+    async def _unsteady(self, workspace: Workspace) -> bool:
+        """Whether the same binary gives another result on the same inputs."""
+        if self._checker is None:
+            return False
+        outputs = tuple(name for name in workspace.files() if name.startswith("out/"))
+        first = workspace.fingerprint(outputs)
+        workspace.folder("out")
+        async with self._gpu():
+            await self._steps.run(workspace, "again", self._test, self._budgets.test)
+        return workspace.fingerprint(outputs) != first
 
     async def _time(self, workspace: Workspace) -> None:
         """Reference and candidate in turns. What the candidate's last timed run left is judged too: a result kept from an

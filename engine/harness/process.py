@@ -122,8 +122,9 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
     finally:
         watching.cancel()
         waiting.cancel()
+        inside = _children(process.pid)
         kill_tree(process.pid, launch)
-        await asyncio.shield(_settle(exited, drained))
+        await asyncio.shield(_settle(exited, drained, inside))
         for descriptor in tuple(open_pipes):
             loop.remove_reader(descriptor)
         for pipe in (process.stdout, process.stderr):
@@ -144,8 +145,13 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
     )
 
 
-async def _settle(exited: asyncio.Event, drained: asyncio.Event) -> None:
+async def _settle(exited: asyncio.Event, drained: asyncio.Event, inside: list[int]) -> None:
+    """Until the step, and the first process of its namespace (which ends last), are dead and their output is read."""
     await exited.wait()
+    for _ in range(1000):
+        if not any(_alive(pid) for pid in inside):
+            break
+        await asyncio.sleep(0.002)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_SECONDS):
             await drained.wait()
@@ -212,7 +218,11 @@ def _resident(pid: int) -> int:
 def _children(pid: int) -> list[int]:
     """Direct children, by the kernel's own list: walking all of /proc several times a second would cost more than a step."""
     found: list[int] = []
-    for thread in os.scandir(f"/proc/{pid}/task"):
+    try:
+        threads = list(os.scandir(f"/proc/{pid}/task"))
+    except OSError:
+        return found
+    for thread in threads:
         try:
             found += map(int, Path(f"{thread.path}/children").read_text().split())
         except FileNotFoundError:  # a kernel without that list, or the thread is gone
@@ -264,3 +274,10 @@ def _marked(wanted: bytes) -> list[int]:
 def _state(pid: str) -> str:
     with open(f"/proc/{pid}/stat", "rb") as stream:  # noqa: PTH123
         return stream.read().rsplit(b") ", 1)[-1][:1].decode()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return _state(str(pid)) not in "ZX"
+    except OSError:
+        return False

@@ -122,7 +122,8 @@ class Bubblewrap:
             arguments += ["--ro-bind", str(box.workspace / name), f"{WORKSPACE}/{name}"]
         for name in box.writable:
             arguments += ["--bind", str(box.workspace / name), f"{WORKSPACE}/{name}"]
-        arguments += ["--chdir", WORKSPACE, "--", "/bin/sh", "-c", command]
+        # the shell is the namespace's first process: bubblewrap's exit then means that all of it is dead
+        arguments += ["--as-pid-1", "--chdir", WORKSPACE, "--", *_as_child(command)]
         environment = {**box.environment, "HOME": "/home/beaver", "TMPDIR": "/tmp", "BEAVER_STEP": marker}
         return Launch(arguments, environment, self.uid, "/", marker)
 
@@ -202,8 +203,8 @@ class Namespaces:
             ' || ! ls "$place" >/dev/null 2>&1 || exit 125; done',
             f"cd {shlex.quote(str(box.workspace))}",
             "unset BEAVER_HIDE",
-            # a child, not exec: the first process of a pid namespace ignores the signals that it sends to itself
-            f"setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- /bin/sh -c {shlex.quote(command)} && exit 0 || exit $?",
+            f"setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- /bin/sh -c {shlex.quote(command)}",
+            "exit $?",  # not exec: see _as_child
         ]
         arguments = [
             *limits.prlimit(_process_limit(self.uid, limits)),
@@ -219,6 +220,12 @@ class Namespaces:
             "BEAVER_HIDE": hidden,
         }
         return Launch(arguments, environment, self.uid, "/", marker)
+
+
+def _as_child(command: str) -> list[str]:
+    """A shell that runs the command in a second one: the first process of a pid namespace ignores the signals that it sends
+    to itself, so no command may be it."""
+    return ["/bin/sh", "-c", '/bin/sh -c "$0"\nexit $?', command]
 
 
 class NoSandbox:

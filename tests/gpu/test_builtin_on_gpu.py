@@ -57,10 +57,20 @@ async def test_the_reference_passes_without_hazards(gpu: Harness, name: str):
 async def test_an_illegal_address_is_confirmed_by_the_sanitizer_with_its_line(gpu: Harness):
     task = TASKS["stencil_star"]
     _, events = await examine(gpu, task, task.broken)
-    report = next(event for event in events if isinstance(event, ev.Sanitized))
+    report = next(event for event in events if isinstance(event, ev.Sanitized) and event.tool == "memcheck")
     assert report.exit_code == 99
     assert "Invalid __global__ read" in report.output.text
     assert "solution.cu:" in report.output.text
+
+
+async def test_a_race_is_looked_for_where_two_runs_disagree(gpu: Harness):
+    task = TASKS["softmax_rows"]
+    evidence, events = await examine(gpu, task, task.broken)
+    tools = [event.tool for event in events if isinstance(event, ev.Sanitized)]
+    assert tools == ["memcheck", "racecheck"]
+    verdict = classify(evidence)
+    assert verdict.category == "functional_correctness"
+    assert "hazard" in verdict.signature
 
 
 async def test_the_gpu_is_free_after_a_hang_was_killed(gpu: Harness):

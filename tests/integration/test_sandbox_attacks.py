@@ -248,7 +248,9 @@ async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path:
     for folder in ("ws", "home"):
         (tmp_path / folder).mkdir()
     launch = NoSandbox().launch("sleep 0.3; echo survived", Box(tmp_path / "ws", environment(None)), LIMITS)
-    longer = replace(launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2")
+    longer = replace(
+        launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2"
+    )
     running = asyncio.create_task(run_step(longer, LIMITS))
     await _until(lambda: _running("0.3"))
     kill_tree(2**22 + 1, launch)
