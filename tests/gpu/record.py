@@ -45,7 +45,7 @@ async def main(out: Path, pattern: str) -> None:
 
         async with slots:
             evidence = await harness.examine(
-                Job(task=task, code=code, iteration=1, seed=20261129, launches=3), listen, lambda step, text: None
+                Job(task=task, code=code, iteration=1, seed=20261129, launches=2), listen, lambda step, text: None
             )
         verdict = classify(evidence)
         row = {
@@ -69,6 +69,7 @@ async def main(out: Path, pattern: str) -> None:
             "blocking": (blocking[0].stderr.head[-300:] if blocking else None),
         }
         rows.append(row)
+        (out / "record.jsonl").write_text("".join(json.dumps(item) + "\n" for item in rows))
         print(
             json.dumps({name: row[name] for name in ("task", "program", "made_for", "category", "speedup", "message")}),
             flush=True,
@@ -81,9 +82,7 @@ async def main(out: Path, pattern: str) -> None:
             group.create_task(examine(task, "broken", task.broken))
             if task.reference is not None:
                 group.create_task(examine(task, "reference", task.reference.read_bytes()))
-    (out / "record.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in sorted(rows, key=lambda row: (row["task"], row["program"])))
-    )
+    harness.close()
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ async def test_a_race_is_looked_for_where_two_runs_disagree(gpu: Harness):
     assert tools == ["memcheck", "racecheck"]
     verdict = classify(evidence)
     assert verdict.category == "functional_correctness"
-    assert "hazard" in verdict.signature
+    assert verdict.signature == "race"
+    assert "solution.cu:" in verdict.line
 
 
 async def test_the_gpu_is_free_after_a_hang_was_killed(gpu: Harness):
