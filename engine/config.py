@@ -11,16 +11,9 @@ import yaml
 
 from engine.errors import ConfigError
 from engine.fixers.config import FixerConfig, read_config
+from engine.harness.limits import LimitsConfig
 from engine.protocol import PRESETS, Protocol
 from engine.release_config import FOREIGN_KEYS, read_release_config
-
-
-class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a step may use, in MiB and processes; None takes the harness's default."""
-
-    memory_mib: int | None = None
-    file_size_mib: int | None = None
-    processes: int | None = None
 
 
 class BatchConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

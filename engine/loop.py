@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import time
 from collections.abc import AsyncGenerator
@@ -12,9 +11,9 @@ from pathlib import Path
 from typing import Protocol as Plug
 
 from engine import events as ev
+from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers
 from engine.evidence import Evidence
-from engine.extract import extract
 from engine.fixers.base import Fixer, FixRequest, Reply
 from engine.harness.examine import Job
 from engine.harness.step import Emit, SaveLog
@@ -148,7 +147,7 @@ class _Play:
         reply = pump.result
         yield ev.ReplyReceived(
             iteration=number,
-            response=self._store.put("responses", _to_bytes(reply.text)),
+            response=self._store.put("responses", exact_bytes(reply.text)),
             whole_file=reply.whole_file,
             model=reply.model,
             finish_reason=reply.finish_reason,
@@ -157,7 +156,7 @@ class _Play:
             cost=reply.cost,
             seconds=reply.seconds,
             calls=reply.calls,
-            reasoning=self._store.put("responses", _to_bytes(reply.reasoning)) if reply.reasoning else None,
+            reasoning=self._store.put("responses", exact_bytes(reply.reasoning)) if reply.reasoning else None,
         )
 
     async def _propose(self, number: int, messages: list[dict[str, str]], rounds: list[Round], emit: Emit) -> Reply:
@@ -192,28 +191,9 @@ class _Play:
     def _candidate(self, iteration: Iteration) -> tuple[ev.CandidateMade, bytes | None]:
         assert iteration.reply is not None
         text = self._store.get("responses", iteration.reply.response).decode("utf-8", "surrogateescape")
-        truncated = iteration.reply.finish_reason == "length"
-        suffix = Path(self._task.spec.solution_file).suffix
-        source: str | None
-        problem: str | None
-        if iteration.reply.whole_file:
-            source, problem = text, None
-        else:
-            start = self._task.broken.decode("utf-8", "replace")
-            found = extract(text, suffix=suffix, start=start, truncated=truncated)
-            source, problem = found.source, found.problem
-        if source is None:
-            return ev.CandidateMade(iteration=iteration.number, problem=problem, truncated=truncated), None
-        code = _to_bytes(source)
-        added, removed = _line_changes(self._source_before(iteration.number), code)
-        made = ev.CandidateMade(
-            iteration=iteration.number,
-            solution=self._store.put("solutions", code, suffix.lstrip(".") or "txt"),
-            truncated=truncated,
-            added=added,
-            removed=removed,
-            resubmitted_start=code == self._task.broken,
-        )
+        made, code = make_candidate(self._task, iteration.reply, text, self._source_before(iteration.number))
+        if code is not None:
+            self._store.put("solutions", code, Path(self._task.spec.solution_file).suffix.lstrip(".") or "txt")
         return made, code
 
     async def _examine(self, number: int, code: bytes) -> AsyncGenerator[ev.Event | Evidence, None]:
@@ -343,24 +323,6 @@ def derive_seed(secret: str, task: str, attempt: int, iteration: int) -> int:
     """64 bits for a checker: from the run's secret, the same for every fixer, fresh in every iteration."""
     text = "\0".join((secret, task, str(attempt), str(iteration)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def _to_bytes(text: str) -> bytes:
-    """Exact bytes of a text that may carry undecodable bytes of a person's file as surrogates."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a lone surrogate from a model's JSON
-        return text.encode("utf-8", "replace")
-
-
-def _line_changes(before: bytes, after: bytes) -> tuple[int, int]:
-    """Lines added and removed."""
-    matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
-    added = removed = 0
-    for _, first, last, start, end in (code for code in matcher.get_opcodes() if code[0] != "equal"):
-        removed += last - first
-        added += end - start
-    return added, removed
 
 
 def _raised_by(name: str, steps: list[Step], protocol: Protocol) -> list[int]:

@@ -20,6 +20,7 @@ import msgspec
 
 from engine.errors import RunError
 from engine.events import SCHEMA_VERSION, utc_now
+from engine.harness.limits import LimitsConfig
 from engine.protocol import Protocol
 from engine.store import DiskStore, write_whole
 
@@ -51,6 +52,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     device: dict[str, Any]
     sandbox: str
     toolkit: str
+    limits: LimitsConfig = LimitsConfig()
     seed: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     two_phase: bool = False
     python: str = msgspec.field(default_factory=platform.python_version)

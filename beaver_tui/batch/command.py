@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,14 @@ import click
 
 from beaver_tui import __version__
 from beaver_tui.batch.printers import FORMATS, make_printer
-from engine.config import BatchConfig, LimitsConfig, read_batch_config, read_protocol
+from engine.config import BatchConfig, read_batch_config, read_protocol
 from engine.corpora import Corpus, builtin_folder, load_corpus
-from engine.devices.base import Device
-from engine.devices.cuda import choose_device
-from engine.devices.toolkit import Toolkit, find_toolkit
 from engine.errors import ConfigError, RunError
 from engine.fixers.base import Fixer
 from engine.fixers.config import FixerConfig, read_config
 from engine.harness.examine import Harness
-from engine.harness.limits import MIB, Limits
-from engine.harness.sandbox import choose_sandbox
+from engine.harness.limits import Limits
+from engine.local import local_harness
 from engine.rundir import RunDirectory, RunRecord
 from engine.sweep import Sweep, plan_cells
 from engine.sweep.registry import build_fixer, parse_fixer
@@ -80,22 +76,34 @@ def batch(config: Path | None, out: Path | None, resume: Path | None, form: str 
     if jobs < 1:
         raise ConfigError(f"--jobs {jobs}: must be at least 1")
     run = _reopen(resume, out, options) if resume is not None else None
-    sandbox_wish = options["sandbox"] or (run.record.sandbox if run else None) or settings.sandbox or "auto"
-    device_wish = options["device"] or (run.record.device["wish"] if run else None) or settings.device or "auto"
-    toolkit = find_toolkit()
-    device = choose_device(device_wish)
     corpus_path = run.record.corpus if run else options["corpus"] or settings.corpus or BUILTIN
     corpus = load_corpus(builtin_folder() if corpus_path == BUILTIN else Path(corpus_path))
-    sandbox = choose_sandbox(sandbox_wish, hide=(corpus.path.resolve(), Path.home()))
-    harness = Harness(device=device, sandbox=sandbox, toolkit=toolkit, limits=_limits(settings.limits))
+    harness = local_harness(
+        options["device"] or (run.record.device["wish"] if run else None) or settings.device or "auto",
+        options["sandbox"] or (run.record.sandbox if run else None) or settings.sandbox or "auto",
+        (run.record.limits if run else settings.limits).apply(Limits()),
+        hide=(corpus.path.resolve(), (resume or out or Path("runs")).resolve()),
+    )
     if run is None:
-        run = _create(corpus, corpus_path, settings, options, out, device, device_wish, sandbox.name, toolkit)
-    elif run.record.corpus_hash != corpus.digest:
-        raise RunError(
-            f"{run.path}: the corpus {corpus_path} has changed since the run began; rows would not be comparable"
-        )
+        run = _create(corpus, corpus_path, settings, options, out, harness)
+    else:
+        _same_conditions(run, corpus, harness)
     fixers = {entry["name"]: build_fixer(read_config(entry, str(run.path)), os.environ) for entry in run.record.fixers}
     return _play(run, corpus.tasks, fixers, harness, jobs, form)
+
+
+def _same_conditions(run: RunDirectory, corpus: Corpus, harness: Harness) -> None:
+    """Rows of one run must be comparable: same corpus, same kind of device."""
+    record, device = run.record, harness.device
+    if record.corpus_hash != corpus.digest:
+        raise RunError(
+            f"{run.path}: the corpus {record.corpus} has changed since the run began; rows would not be comparable"
+        )
+    if (record.device["kind"], record.device["name"]) != (device.kind, device.name):
+        raise RunError(
+            f"{run.path}: begun on {record.device['name']}, and this is {device.name}; rows would not be comparable. "
+            "Replay its answers into a new run instead: --fixer replay:" + str(run.path)
+        )
 
 
 def _reopen(resume: Path, out: Path | None, options: dict[str, Any]) -> RunDirectory:
@@ -126,10 +134,7 @@ def _create(
     settings: BatchConfig,
     options: dict[str, Any],
     out: Path | None,
-    device: Device,
-    device_wish: str,
-    sandbox: str,
-    toolkit: Toolkit,
+    harness: Harness,
 ) -> RunDirectory:
     layer = {
         name: options[name] for name in ("k", "history", "feedback", "gate", "gate_mode", "sampling", "temperature")
@@ -153,17 +158,10 @@ def _create(
         corpus_hash=corpus.digest,
         tasks=len(chosen),
         fixers=[config.describe() for config in configs],
-        device={
-            "wish": device_wish,
-            "kind": device.kind,
-            "name": device.name,
-            "uuid": device.uuid,
-            "sm": device.sm,
-            "memory": device.memory,
-            "driver": device.driver,
-        },
-        sandbox=sandbox,
-        toolkit=toolkit.version,
+        device={"wish": options["device"] or settings.device or "auto", **harness.device.describe()},
+        sandbox=harness.sandbox.name,
+        toolkit=harness.toolkit.version,
+        limits=settings.limits,
         two_phase=bool(options["two_phase"] or settings.two_phase),
         **({"seed": options["seed"]} if options["seed"] else {}),
     )
@@ -178,17 +176,6 @@ def _fixer_configs(names: tuple[str, ...], configured: list[FixerConfig]) -> lis
     if twice:
         raise ConfigError(f"fixers: the name {twice[0]} is given twice; names must differ")
     return configs
-
-
-def _limits(config: LimitsConfig) -> Limits:
-    limits = Limits()
-    if config.memory_mib is not None:
-        limits = replace(limits, memory=config.memory_mib * MIB)
-    if config.file_size_mib is not None:
-        limits = replace(limits, file_size=config.file_size_mib * MIB)
-    if config.processes is not None:
-        limits = replace(limits, processes=config.processes)
-    return limits
 
 
 def _play(

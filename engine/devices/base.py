@@ -38,6 +38,17 @@ class Device:
         """How events and reports name it; the first word is the kind."""
         return f"{self.kind} {self.name} (sm_{self.sm})" if self.kind != "none" else "none"
 
+    def describe(self) -> dict[str, str | int]:
+        """For a run's record."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "uuid": self.uuid,
+            "sm": self.sm,
+            "memory": self.memory,
+            "driver": self.driver,
+        }
+
     @property
     def arch(self) -> str:
         """The target for nvcc's -arch."""

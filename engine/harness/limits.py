@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import msgspec
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -33,3 +35,22 @@ class Limits:
         if processes is not None:
             command.append(f"--nproc={processes}")
         return command
+
+
+class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a step may use, in MiB and processes; None takes the harness's default."""
+
+    memory_mib: int | None = None
+    file_size_mib: int | None = None
+    processes: int | None = None
+
+    def apply(self, limits: Limits) -> Limits:
+        """``limits`` with what is set here."""
+        changes: dict[str, int] = {}
+        if self.memory_mib is not None:
+            changes["memory"] = self.memory_mib * MIB
+        if self.file_size_mib is not None:
+            changes["file_size"] = self.file_size_mib * MIB
+        if self.processes is not None:
+            changes["processes"] = self.processes
+        return replace(limits, **changes)

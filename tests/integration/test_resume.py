@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -185,3 +186,14 @@ def test_resuming_a_finished_run_changes_nothing(corpus: Path, tmp_path: Path):
     before = {path: path.read_bytes() for path in run.rglob("journal.jsonl")}
     assert beaver("--batch", "--resume", run).code == 0
     assert {path: path.read_bytes() for path in run.rglob("journal.jsonl")} == before
+
+
+def test_a_run_is_not_resumed_on_another_device(corpus: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    beaver("--batch", "--corpus", corpus, "--tasks", "task0", "--fixer", "scripted:s", "--out", run)
+    record = json.loads((run / "run.json").read_text())
+    record["device"] |= {"kind": "cuda", "name": "NVIDIA H200"}
+    (run / "run.json").write_text(json.dumps(record))
+    done = beaver("--batch", "--resume", run)
+    assert done.code == 2
+    assert "begun on NVIDIA H200, and this is no GPU" in done.err
