@@ -183,8 +183,14 @@ def _play(
 ) -> int:
     printer = make_printer(form, run, harness.device)
     sweep = Sweep(run, tasks, fixers, harness, harness.device.label, jobs, printer.event)
-    with closing(harness), run.lock(), printer:
-        finished = asyncio.run(_with_signals(sweep, printer.notice))
+    try:
+        with closing(harness), run.lock(), printer:
+            finished = asyncio.run(_with_signals(sweep, printer.notice))
+    except RunError as error:  # a full disk, a folder that was removed under us: the machine's fault, not the command's
+        if not sweep.began:
+            raise
+        print(f"beaver-tui: {error}; go on with: beaver-tui --batch --resume {run.path}", file=sys.stderr)
+        return 1
     if not finished:
         print(f"beaver-tui: interrupted; go on with: beaver-tui --batch --resume {run.path}", file=sys.stderr)
         return 130

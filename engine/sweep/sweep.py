@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
 from engine import events as ev
+from engine.errors import RunError
 from engine.fixers.base import Fixer, Recorded
 from engine.journal import Journal
 from engine.loop import Examiner, Setting, repair
@@ -56,6 +57,7 @@ class Sweep:
     listener: Listener = lambda cell, event: None
     stopping: bool = False
     faults: list[tuple[Cell, ev.InfraFailed]] = field(default_factory=list)
+    began: bool = False
 
     def stop(self) -> None:
         """Begin no further step."""
@@ -64,14 +66,19 @@ class Sweep:
     async def play(self) -> None:
         """Play every cell that is not finished, then write the manifest. In two phases (paper C.3) every cell gets its
         first iteration before any gets its second; the rows are the same."""
+        self.began = True
         try:
             if self.run.record.two_phase:
                 await self._play_all(self.run.plan, stop_after=1)
             await self._play_all(self.run.plan, stop_after=None)
+        except BaseException:
+            with suppress(OSError):  # what interrupted us may be a full disk; the manifest can be rebuilt at any time
+                write_manifest(self.run)
+            raise
         finally:
             for fixer in self.fixers.values():
                 await fixer.close()
-            write_manifest(self.run)
+        write_manifest(self.run)
 
     async def _play_all(self, cells: list[Cell], stop_after: int | None) -> None:
         waiting = deque(cells)
@@ -80,9 +87,15 @@ class Sweep:
             while waiting and not self.stopping:
                 await self._play_cell(waiting.popleft(), stop_after)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(self.jobs, len(cells))):
-                group.create_task(work())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.jobs, len(cells))):
+                    group.create_task(work())
+        except BaseExceptionGroup as faults:
+            first = faults.exceptions[0]  # the others were cancelled because of it, or met the same full disk
+            if isinstance(first, OSError):
+                raise RunError(f"{self.run.path}: cannot be written: {first.strerror}") from first
+            raise first from None
 
     async def _play_cell(self, cell: Cell, stop_after: int | None) -> None:
         with Journal(self.run.journal(cell)) as journal:
