@@ -15,7 +15,7 @@ from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers
 from engine.evidence import Evidence
 from engine.fixers.base import Fixer, FixRequest, Reply
-from engine.harness.examine import Job
+from engine.harness.examine import Job, Place
 from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
 from engine.protocol import EarlyStop, Feedback, GateMode, Protocol
@@ -30,15 +30,19 @@ _HARNESS_TRIES = 3
 
 
 class Examiner(Plug):
-    """What judges a candidate: the harness, or a stand-in that tells where it runs."""
+    """What judges a candidate: the harness, or something around it."""
+
+    @property
+    def place(self) -> Place:
+        """Where candidates are judged, for events and budgets."""
+        ...
 
     async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Evidence: ...
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Who tries what under which rules: one cell of a plan. ``seed`` is the run's secret; ``device`` and ``sandbox`` are
-    recorded as the harness names them."""
+    """Who tries what under which rules: one cell of a plan. ``seed`` is the run's secret."""
 
     task: Task
     fixer: Fixer
@@ -46,8 +50,6 @@ class Setting:
     attempt: int = 1
     run: str = ""
     seed: str = ""
-    device: str = ""
-    sandbox: str = ""
 
 
 async def repair(
@@ -252,7 +254,6 @@ class _Play:
 
     def _feedback(self, iteration: Iteration) -> str:
         assert iteration.verdict is not None
-        device = self._setting.device.partition(" ")[0]
         observed = Observed(
             verdict=iteration.verdict,
             preflight=iteration.preflight,
@@ -262,7 +263,7 @@ class _Play:
             timed=iteration.timed,
             profiled=iteration.profiled,
             problem=iteration.candidate.problem if iteration.candidate else None,
-            test_budget=self._task.spec.budgets(device).test,
+            budgets=self._task.spec.budgets(self._harness.place.kind),
         )
         return feedback_text(observed, self._protocol)
 
@@ -311,8 +312,8 @@ class _Play:
             fixer=setting.fixer.name,
             attempt=setting.attempt,
             protocol=self._protocol,
-            device=setting.device,
-            sandbox=setting.sandbox,
+            device=self._harness.place.label,
+            sandbox=self._harness.place.sandbox,
             broken=self._task.broken_sha,
             start_bucket=spec.start_bucket,
             source_model=spec.source_model,

@@ -182,7 +182,7 @@ def _play(
     run: RunDirectory, tasks: dict[str, Task], fixers: dict[str, Fixer], harness: Harness, jobs: int, form: str | None
 ) -> int:
     printer = make_printer(form, run, harness.device)
-    sweep = Sweep(run, tasks, fixers, harness, harness.device.label, jobs, printer.event)
+    sweep = Sweep(run, tasks, fixers, harness, jobs, printer.event)
     try:
         with closing(harness), run.lock(), printer:
             finished = asyncio.run(_with_signals(sweep, printer.notice))

@@ -49,6 +49,15 @@ class Job:
     """Look for races when a wrong result changes from run to run (feedback L3 and above)."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where candidates are judged: ``kind`` picks a task's budgets, ``label`` and ``sandbox`` are what events record."""
+
+    kind: str
+    label: str
+    sandbox: str
+
+
 @dataclass
 class Harness:
     """What a machine offers for judging candidates. One harness serves any number of concurrent jobs; ``close`` it.
@@ -65,6 +74,10 @@ class Harness:
 
     def __post_init__(self) -> None:
         self.references = References(self.sandbox.uid, self.scratch)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.device.kind, self.device.label, self.sandbox.name)
 
     async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Evidence:
         """All that can be observed about the candidate, with an event for every step."""

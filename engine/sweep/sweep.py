@@ -52,7 +52,6 @@ class Sweep:
     tasks: dict[str, Task]
     fixers: dict[str, Fixer]
     harness: Examiner
-    device: str
     jobs: int = 1
     listener: Listener = lambda cell, event: None
     stopping: bool = False
@@ -116,8 +115,6 @@ class Sweep:
             attempt=cell.attempt,
             run=self.run.record.name,
             seed=self.run.record.seed,
-            device=self.device,
-            sandbox=self.run.record.sandbox,
         )
         events = repair(setting, self.harness, self.run.store(cell), past, stop_after)
         async with aclosing(events) as stream:

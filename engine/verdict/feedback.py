@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from engine.events import Built, PreflightDone, Profiled, Sanitized, StepRecord, Tested, Timed, VerdictReached
 from engine.evidence import CheckResult
 from engine.protocol import Feedback, Protocol
+from engine.task import Budgets
 from engine.verdict.categories import Category
 from engine.verdict.condense import condense
 
@@ -39,8 +40,8 @@ class Observed:
     profiled: Profiled | None = None
     problem: str | None = None
     """Why the reply held no usable file."""
-    test_budget: float | None = None
-    """Seconds that the test may take."""
+    budgets: Budgets | None = None
+    """Seconds that each step may take."""
 
 
 def feedback_text(observed: Observed, protocol: Protocol) -> str:
@@ -112,7 +113,11 @@ def _ending(step: StepRecord) -> str:
 def _template(observed: Observed, protocol: Protocol) -> str:
     if observed.verdict.category == Category.PASSED:
         return _too_slow(observed, protocol)
-    return _TEMPLATES.get(observed.verdict.category, _functional_correctness)(observed, protocol)
+    category = observed.verdict.category
+    if category not in _TEMPLATES and observed.verdict.rivals:  # unclassified: the likeliest of its categories
+        category = observed.verdict.rivals[0].partition("/")[0]
+    default = _buildability if observed.verdict.stage == "build" else _functional_correctness
+    return _TEMPLATES.get(category, default)(observed, protocol)
 
 
 def _environment_dependency(observed: Observed, protocol: Protocol) -> str:
@@ -182,8 +187,9 @@ def _out_of_memory(observed: Observed, protocol: Protocol) -> str:
 
 
 def _timeout(observed: Observed, protocol: Protocol) -> str:
-    budget = f"{observed.test_budget:g}-second " if observed.test_budget else ""
     step = "build" if observed.verdict.stage == "build" else "test"
+    seconds = getattr(observed.budgets, step) if observed.budgets else None
+    budget = f"{seconds:g}-second " if seconds else ""
     return (
         f"Your previous solution exceeded the {budget}{step} budget on input {_shape(_check(observed))}. "
         "Please investigate for unbounded loops or low-occupancy launches."

@@ -63,7 +63,7 @@ async def main() -> None:
         device = Device(kind="cuda", name="host programs", uuid="bench", sm=90)
         harness = Harness(device=device, sandbox=choose_sandbox(), toolkit=find_toolkit(), sanitize=False)
         cpu = time.process_time()
-        await Sweep(run, {task.id: task}, {fixer.name: fixer}, harness, device.label).play()
+        await Sweep(run, {task.id: task}, {fixer.name: fixer}, harness).play()
         cpu = time.process_time() - cpu
         events = read_journal(run.journal(run.plan[0]))
     asked = [instant(event) for event in events if isinstance(event, ev.RequestBuilt)]

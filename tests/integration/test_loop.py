@@ -228,6 +228,7 @@ async def test_a_machines_fault_is_tried_again_and_never_an_iteration(harness, m
 
     class Shaky:
         tries = 0
+        place = harness.place
 
         async def examine(self, job, emit, save_log):
             Shaky.tries += 1

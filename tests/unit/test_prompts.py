@@ -15,6 +15,7 @@ from engine import events as ev
 from engine.evidence import CheckResult, Mismatch
 from engine.prompts import Round, build_messages, encode_messages
 from engine.protocol import Feedback, Protocol
+from engine.task import Budgets
 from engine.verdict.feedback import Observed, feedback_text
 from tests.support.tasks import BROKEN, CRASH, WRONG
 
@@ -73,7 +74,7 @@ OBSERVED = {
         verdict("timeout"),
         built=GOOD_BUILD,
         tested=ev.Tested(iteration=1, step=step(timed_out=True, stdout="begun\n")),
-        test_budget=10,
+        budgets=Budgets(test=10),
     ),
     "functional_correctness": Observed(
         verdict("functional_correctness", line="mismatch"),
