@@ -191,6 +191,9 @@ class Profiled(IterationEvent, frozen=True, kw_only=True, tag="profiled"):
 
 
 class VerdictReached(IterationEvent, frozen=True, kw_only=True, tag="verdict"):
+    """What the evidence means. ``gate`` is the in-loop performance gate of a correct candidate: off (not asked, or posthoc),
+    pass, fail or unmeasured. ``span`` is the part of ``line`` that the rule matched."""
+
     category: str
     outcome_bucket: str
     rule: str
@@ -198,7 +201,13 @@ class VerdictReached(IterationEvent, frozen=True, kw_only=True, tag="verdict"):
     stage: str
     rivals: list[str] = []
     line: str = ""
+    span: str = ""
     hazards: list[str] = []
+    gate: str = "off"
+
+    @property
+    def passed(self) -> bool:
+        return self.category == "passed" and self.gate in ("off", "pass")
 
 
 class SignalRaised(IterationEvent, frozen=True, kw_only=True, tag="signal"):

@@ -78,9 +78,8 @@ class Evidence(msgspec.Struct, kw_only=True, omit_defaults=True):
     test: StepEvidence | None = None
     check: CheckResult | None = None
     sanitizer: SanitizerEvidence | None = None
+    """The report that says most: memcheck's, or racecheck's when that found the reason."""
     pass_evidence: bool | None = None
     solution_file: str = "solution.cu"
     harness_files: list[str] = []
     """Names of the files that belong to the task, to tell a fault in them from a fault in the solution."""
-    waited: float = 0.0
-    """Seconds spent in processes and in waiting for the device: what the harness itself did not use."""

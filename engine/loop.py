@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -15,15 +14,16 @@ from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers
 from engine.evidence import Evidence
 from engine.fixers.base import Fixer, FixRequest, Reply
-from engine.harness.examine import Job, Place
+from engine.harness.examine import Examined, Job, Place
 from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
-from engine.protocol import EarlyStop, Feedback, GateMode, Protocol
+from engine.protocol import Feedback, GateMode, Protocol
 from engine.pump import Pump
+from engine.stopping import RESUBMITTED, raised_signals, why_over
 from engine.store import MemoryStore, Store
 from engine.task import Task
 from engine.trajectory import Iteration, Trajectory
-from engine.verdict import Signal, Step, classify, signals, stop_reason
+from engine.verdict import classify
 from engine.verdict.feedback import Observed, feedback_text
 
 _HARNESS_TRIES = 3
@@ -37,7 +37,7 @@ class Examiner(Plug):
         """Where candidates are judged, for events and budgets."""
         ...
 
-    async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Evidence: ...
+    async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Examined: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class _Play:
             yield self._opening()
         elif self.state.pending is not None:
             yield ev.Controlled(action="resume")
-        while (reason := self._stop_reason()) is None and len(self.state.finished) < until:
+        while (reason := why_over(self.state, self._protocol)) is None and len(self.state.finished) < until:
             number = len(self.state.finished) + 1
             try:
                 async with aclosing(self._iterate(number)) as events:
@@ -106,28 +106,26 @@ class _Play:
             async with aclosing(self._ask(number)) as asking:
                 async for event in asking:
                     yield event
-        began = time.monotonic()
         candidate, code = self._candidate(iteration)
         yield candidate
-        evidence = Evidence(preflight=[f"unusable_reply: {candidate.problem}"])
+        examined = Examined(Evidence(preflight=[f"unusable_reply: {candidate.problem}"]), 0.0)
         if code is None:
-            yield ev.PreflightDone(iteration=number, findings=evidence.preflight)
+            yield ev.PreflightDone(iteration=number, findings=examined.evidence.preflight)
         else:
             async with aclosing(self._examine(number, code)) as examining:
                 async for item in examining:
-                    if isinstance(item, Evidence):
-                        evidence = item
+                    if isinstance(item, Examined):
+                        examined = item
                     else:
                         yield item
-        verdict = self._verdict(iteration, evidence)
+        verdict = self._verdict(iteration, examined.evidence)
         yield verdict
         for signal in self._signals(iteration):
             yield signal
-        passed = verdict.category == "passed" and not verdict.signature
-        if not passed:
+        if not verdict.passed:
             yield ev.FeedbackGiven(iteration=number, level=self._protocol.feedback, text=self._feedback(iteration))
-        spent = time.monotonic() - began - evidence.waited
-        yield ev.IterationClosed(iteration=number, passed=passed, harness_seconds=round(max(spent, 0.0), 5))
+        seconds = round(examined.own_seconds, 5)
+        yield ev.IterationClosed(iteration=number, passed=verdict.passed, harness_seconds=seconds)
 
     # asking
 
@@ -198,8 +196,8 @@ class _Play:
             self._store.put("solutions", code, Path(self._task.spec.solution_file).suffix.lstrip(".") or "txt")
         return made, code
 
-    async def _examine(self, number: int, code: bytes) -> AsyncGenerator[ev.Event | Evidence, None]:
-        """The harness's events and, last, its evidence. A fault of the machine is retried: it is not the candidate's."""
+    async def _examine(self, number: int, code: bytes) -> AsyncGenerator[ev.Event | Examined, None]:
+        """The harness's events and, last, what was examined. A fault of the machine is retried: it is not the candidate's."""
         setting = self._setting
         job = Job(
             task=self._task,
@@ -211,7 +209,7 @@ class _Play:
             hazards=self._protocol.feedback in (Feedback.L3, Feedback.L3RAW, Feedback.L4),
         )
         for tries_left in range(_HARNESS_TRIES - 1, -1, -1):
-            pump: Pump[ev.Event, Evidence] = Pump(
+            pump: Pump[ev.Event, Examined] = Pump(
                 lambda emit: self._harness.examine(
                     job, emit, lambda step, text: self._store.save_log(number, step, text)
                 )
@@ -231,26 +229,25 @@ class _Play:
     def _verdict(self, iteration: Iteration, evidence: Evidence) -> ev.VerdictReached:
         """The classifier's verdict; under the in-loop gate a correct candidate that is not fast enough gets a signature."""
         verdict = classify(evidence, ambiguous_unclassified=self._protocol.ambiguous_unclassified)
-        signature = verdict.signature
-        if verdict.passed:
-            signature = self._gate_signature(iteration)
+        gate = self._gate(iteration) if verdict.passed else "off"
         return ev.VerdictReached(
             iteration=iteration.number,
             category=verdict.category,
             outcome_bucket=verdict.outcome_bucket,
             rule=verdict.rule,
-            signature=signature,
+            signature={"fail": "too_slow", "unmeasured": "unmeasured"}.get(gate, verdict.signature),
             stage=verdict.stage,
             rivals=list(verdict.rivals),
             line=verdict.line,
+            span=verdict.span,
             hazards=list(verdict.hazards),
+            gate=gate,
         )
 
-    def _gate_signature(self, iteration: Iteration) -> str:
+    def _gate(self, iteration: Iteration) -> str:
         if self._protocol.gate_mode is GateMode.POSTHOC or self._protocol.gate == 0:
-            return ""
-        gate = iteration.timed.gate if iteration.timed else "unmeasured"
-        return {"pass": "", "fail": "too_slow"}.get(gate, "unmeasured")
+            return "off"
+        return iteration.timed.gate if iteration.timed else "unmeasured"
 
     def _feedback(self, iteration: Iteration) -> str:
         assert iteration.verdict is not None
@@ -267,42 +264,13 @@ class _Play:
         )
         return feedback_text(observed, self._protocol)
 
-    # deciding
-
     def _signals(self, iteration: Iteration) -> list[ev.SignalRaised]:
-        number = iteration.number
-        raised = []
+        raised = raised_signals([*self.state.steps, iteration.step], self._protocol)
         if iteration.candidate is not None and iteration.candidate.resubmitted_start:
-            raised.append(ev.SignalRaised(iteration=number, name="resubmitted_broken_start", iterations=[number]))
-        protocol = self._protocol
-        steps = [*self.state.steps, iteration.step]
-        fired = signals(
-            steps,
-            oscillation_m=protocol.oscillation_m,
-            oscillation_n=protocol.oscillation_n,
-            no_progress_c=protocol.no_progress_c,
-        )
-        for name in fired:
-            raised.append(ev.SignalRaised(iteration=number, name=name, iterations=_raised_by(name, steps, protocol)))
-        return raised
-
-    def _stop_reason(self) -> str | None:
-        """Why the trajectory is over after its last closed iteration, or None. A pass outranks every signal."""
-        finished = self.state.finished
-        if not finished:
-            return None
-        last = finished[-1]
-        if last.passed:
-            return "passed"
-        if self._protocol.early_stop is EarlyStop.STOP:
-            stagnation = stop_reason(Signal(name) for name in last.signals if name in set(Signal))
-            if stagnation is not None:
-                return stagnation
-        if last.tested is not None and last.tested.step.not_run:
-            return "needs_device"  # no answer can change what this machine lacks: ask, and pay, no further
-        if self._protocol.stop_on_resubmitted_start and "resubmitted_broken_start" in last.signals:
-            return "resubmitted_broken_start"
-        return "max_iterations" if len(finished) >= self._protocol.iterations else None
+            raised = {RESUBMITTED: [iteration.number], **raised}
+        return [
+            ev.SignalRaised(iteration=iteration.number, name=name, iterations=seen) for name, seen in raised.items()
+        ]
 
     def _opening(self) -> ev.TrajectoryOpened:
         setting, spec = self._setting, self._task.spec
@@ -324,14 +292,3 @@ def derive_seed(secret: str, task: str, attempt: int, iteration: int) -> int:
     """64 bits for a checker: from the run's secret, the same for every fixer, fresh in every iteration."""
     text = "\0".join((secret, task, str(attempt), str(iteration)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def _raised_by(name: str, steps: list[Step], protocol: Protocol) -> list[int]:
-    """The iterations that a reader should look at to see why a signal fired."""
-    last = len(steps)
-    if name == "duplicate_code":
-        return [last - 1, last]
-    if name == "code_cycle":
-        return [next(index for index, step in enumerate(steps, 1) if step.sha == steps[-1].sha), last]
-    width = protocol.oscillation_n if name == "category_oscillation" else protocol.no_progress_c
-    return list(range(max(1, last - width + 1), last + 1))

@@ -11,9 +11,10 @@ import msgspec
 from engine.journal import read_journal
 from engine.protocol import Sampling
 from engine.rundir import Cell, RunDirectory
+from engine.stopping import RESUBMITTED, raised_signals
 from engine.store import write_whole
 from engine.trajectory import Iteration, Trajectory, fold
-from engine.verdict import Step, signals
+from engine.verdict import Step
 
 Row = dict[str, Any]
 
@@ -27,16 +28,8 @@ def rows(trajectory: Trajectory, earlier: list[Step] | None = None) -> Iterator[
     for iteration in finished:
         names = list(iteration.signals)
         if earlier is not None:
-            protocol = opened.protocol
-            names = [name for name in names if name == "resubmitted_broken_start"] + [
-                str(name)
-                for name in signals(
-                    [*earlier, iteration.step],
-                    oscillation_m=protocol.oscillation_m,
-                    oscillation_n=protocol.oscillation_n,
-                    no_progress_c=protocol.no_progress_c,
-                )
-            ]
+            raised = raised_signals([*earlier, iteration.step], opened.protocol)
+            names = [*(name for name in names if name == RESUBMITTED), *raised]
         last = iteration is finished[-1] and trajectory.closed is not None
         yield {
             "run": opened.run,
@@ -107,7 +100,7 @@ def _costs(iteration: Iteration) -> Row:
             "model": reply.seconds if reply else 0.0,
             "build": iteration.built.step.seconds if iteration.built else 0.0,
             "test": iteration.tested.step.seconds if iteration.tested else 0.0,
-            "sanitizer": iteration.sanitized.seconds if iteration.sanitized else 0.0,
+            "sanitizer": round(sum((report.seconds for report in iteration.sanitized.values()), 0.0), 4),
             "timing": iteration.timed.seconds if iteration.timed else 0.0,
         },
     }

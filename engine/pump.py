@@ -40,5 +40,5 @@ class Pump(Generic[Item, Result]):
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
-            elif not task.cancelled():
+            if not task.cancelled():
                 task.exception()  # seen: it was raised above, or the reader has gone

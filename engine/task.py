@@ -71,8 +71,8 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 found.append((name, "must not be empty"))
         if (self.test_cmd is None) == (self.check is None):
             found.append(("test_cmd", "exactly one of test_cmd and check must be given"))
-        for name in ("solution_file", *(f"shared_files[{i}]" for i in range(len(self.shared_files)))):
-            value = self.solution_file if name == "solution_file" else self.shared_files[int(name[13:-1])]
+        shared = [(f"shared_files[{index}]", value) for index, value in enumerate(self.shared_files)]
+        for name, value in [("solution_file", self.solution_file), *shared]:
             if not is_inner_path(value):
                 found.append((name, f"{value!r} must be a relative path that stays inside the workspace"))
         for name in ("timing_parser", "pass_evidence"):

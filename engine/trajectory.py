@@ -24,7 +24,8 @@ class Iteration:
     preflight: ev.PreflightDone | None = None
     built: ev.Built | None = None
     tested: ev.Tested | None = None
-    sanitized: ev.Sanitized | None = None
+    sanitized: dict[str, ev.Sanitized] = field(default_factory=dict)
+    """By tool: memcheck, racecheck, ..."""
     timed: ev.Timed | None = None
     profiled: ev.Profiled | None = None
     verdict: ev.VerdictReached | None = None
@@ -32,6 +33,8 @@ class Iteration:
     feedback: ev.FeedbackGiven | None = None
     closed: ev.IterationClosed | None = None
     infra: list[ev.InfraFailed] = field(default_factory=list)
+    in_flight: bool = False
+    """A request was sent, and neither a reply nor a failure has come back."""
 
     @property
     def step(self) -> Step:
@@ -45,6 +48,12 @@ class Iteration:
     def passed(self) -> bool:
         return self.closed is not None and self.closed.passed
 
+    def forget_examination(self) -> None:
+        """A candidate is examined anew after a resume or a fault of the machine: nothing of the first try may stay."""
+        self.preflight = self.built = self.tested = self.timed = self.profiled = None
+        self.verdict = self.feedback = None
+        self.sanitized, self.signals = {}, {}
+
 
 @dataclass
 class Trajectory:
@@ -56,7 +65,6 @@ class Trajectory:
     controls: list[ev.Controlled] = field(default_factory=list)
     lost_calls: int = 0
     """Calls that were in flight when the process died: paid perhaps, answered never."""
-    count: int = 0
 
     @property
     def finished(self) -> list[Iteration]:
@@ -88,7 +96,6 @@ class Trajectory:
 
     def apply(self, event: ev.Event) -> Trajectory:
         """Fold one event in; returns self."""
-        self.count += 1
         if isinstance(event, ev.IterationEvent):
             self._apply_to(self.iteration(event.iteration), event)
         elif isinstance(event, ev.TrajectoryOpened):
@@ -97,18 +104,22 @@ class Trajectory:
             self.closed = event
         elif isinstance(event, ev.Controlled):
             self.controls.append(event)
-            if event.action == "resume" and self.pending and self.pending.request and not self.pending.reply:
+            if event.action == "resume" and self.pending is not None and self.pending.in_flight:
+                self.pending.in_flight = False
                 self.lost_calls += 1
         return self
 
     @staticmethod
     def _apply_to(iteration: Iteration, event: ev.IterationEvent) -> None:
         iteration.started = iteration.started or event.at
-        if isinstance(event, ev.CandidateMade):
-            for examined in _EXAMINED:  # a resumed iteration examines its candidate anew
-                setattr(iteration, examined, None)
+        if isinstance(event, ev.CandidateMade | ev.InfraFailed):
+            iteration.forget_examination()
+        if isinstance(event, ev.RequestBuilt | ev.ReplyReceived | ev.InfraFailed):
+            iteration.in_flight = isinstance(event, ev.RequestBuilt)
         if isinstance(event, ev.SignalRaised):
             iteration.signals[event.name] = event
+        elif isinstance(event, ev.Sanitized):
+            iteration.sanitized[event.tool] = event
         elif isinstance(event, ev.InfraFailed):
             iteration.infra.append(event)
         elif name := _FIELDS.get(type(event)):
@@ -122,7 +133,6 @@ _FIELDS: dict[type[ev.IterationEvent], str] = {
     ev.PreflightDone: "preflight",
     ev.Built: "built",
     ev.Tested: "tested",
-    ev.Sanitized: "sanitized",
     ev.Timed: "timed",
     ev.Profiled: "profiled",
     ev.VerdictReached: "verdict",
@@ -130,9 +140,6 @@ _FIELDS: dict[type[ev.IterationEvent], str] = {
     ev.IterationClosed: "closed",
 }
 """Events of which an iteration keeps the last."""
-
-_EXAMINED = ("preflight", "built", "tested", "sanitized", "timed", "profiled", "verdict", "feedback")
-"""What the harness and the verdict say about a candidate."""
 
 
 def fold(events: Iterable[ev.Event]) -> Trajectory:

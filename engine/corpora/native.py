@@ -75,6 +75,8 @@ def _task(
     for name in spec.shared_files:
         if not (shared / name).is_file():
             raise TaskError(f"{folder / 'input.json'}: shared_files: {name} is not in {shared}")
+        if Path(name).name in harness:
+            raise TaskError(f"{folder / 'input.json'}: shared_files: {name} would replace a file of the testbench")
         harness[Path(name).name] = shared / name
     if spec.solution_file in harness:
         raise TaskError(f"{testbench / spec.solution_file}: the solution file must not be part of the harness")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.task import Task
+
+SANITIZER_EXIT = 99
+"""What compute-sanitizer is asked to exit with when it found something."""
 
 _NATIVE = re.compile(r"(?<![\w-])(-arch|--gpu-architecture)([= ])native\b")
 
@@ -43,6 +47,15 @@ def test_command(task: Task) -> str:
         return task.spec.check.run
     assert task.spec.test_cmd is not None
     return task.spec.test_cmd
+
+
+def sanitizer_command(program: Path, tool: str, test: str) -> str:
+    """The test under compute-sanitizer. A test that is more than one program goes through a shell, whose children are
+    watched too."""
+    simple = re.fullmatch(r"[\w./ =:,+-]+", test) is not None
+    target = test if simple else f"--target-processes all /bin/sh -c {shlex.quote(test)}"
+    options = f"--tool {tool} --error-exitcode {SANITIZER_EXIT} --print-limit 10"
+    return f"{shlex.quote(str(program))} {options} {target}"
 
 
 def environment(toolkit: Toolkit | None, device: Device | None = None) -> dict[str, str]:

@@ -15,21 +15,19 @@ from pathlib import Path
 from engine import events as ev
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
+from engine.errors import InfraError
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
 from engine.harness.checker import Checker
 from engine.harness.limits import Limits
+from engine.harness.measure import Measurement
 from engine.harness.preflight import preflight
-from engine.harness.process import Ended
 from engine.harness.reference import References
 from engine.harness.sandbox import Sandbox
 from engine.harness.step import Emit, SaveLog, Stand, StepRunner
-from engine.harness.timing import interleave, summarize
 from engine.harness.workspace import Workspace
 from engine.task import Task
 from engine.verdict import Category, classify
-
-_SANITIZER_EXIT = 99
 
 _LOOK_CLOSER = (Category.FUNCTIONAL_CORRECTNESS, Category.ILLEGAL_MEMORY_ACCESS, Category.PASSED)
 """Where memcheck can say more: a wrong result may be an address fault, a fault gets its line, a pass is checked once."""
@@ -58,9 +56,18 @@ class Place:
     sandbox: str
 
 
+@dataclass(frozen=True)
+class Examined:
+    """``own_seconds`` is what the harness itself used: not its child processes, not the wait for the device."""
+
+    evidence: Evidence
+    own_seconds: float
+
+
 @dataclass
 class Harness:
-    """What a machine offers for judging candidates. One harness serves any number of concurrent jobs; ``close`` it.
+    """What a machine offers for judging candidates. One harness serves any number of concurrent jobs; ``close`` it, or use it
+    as a context manager.
 
     Raises InfraError when the machine or a checker fails; whatever a candidate does ends as evidence.
     """
@@ -73,24 +80,40 @@ class Harness:
     sanitize: bool = True
 
     def __post_init__(self) -> None:
-        self.references = References(self.sandbox.uid, self.scratch)
+        self._references = References(self._stand, self.scratch)
+
+    @property
+    def _stand(self) -> Stand:
+        return Stand(self.device, self.sandbox, self.toolkit, self.limits)
 
     @property
     def place(self) -> Place:
         return Place(self.device.kind, self.device.label, self.sandbox.name)
 
-    async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Evidence:
+    async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Examined:
         """All that can be observed about the candidate, with an event for every step."""
-        return await _Examination(self, job, emit, save_log).run()
+        began = time.monotonic()
+        steps = StepRunner(self._stand, job.iteration, emit, save_log)
+        try:
+            evidence = await _Examination(self, self._references, job, steps).run()
+        except OSError as error:
+            raise InfraError(f"{job.task.id}: {error}", kind="disk") from error
+        return Examined(evidence, max(0.0, time.monotonic() - began - steps.spent))
 
     def close(self) -> None:
         """Remove what was kept between candidates."""
-        self.references.close()
+        self._references.close()
+
+    def __enter__(self) -> Harness:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class _Examination:
-    def __init__(self, harness: Harness, job: Job, emit: Emit, save_log: SaveLog) -> None:
-        self._harness, self._job, self._emit = harness, job, emit
+    def __init__(self, harness: Harness, references: References, job: Job, steps: StepRunner) -> None:
+        self._harness, self._references, self._job, self._steps = harness, references, job, steps
         self._task, self._spec, self._device = job.task, job.task.spec, harness.device
         self._budgets = self._spec.budgets(harness.device.kind)
         self._test = backends.test_command(job.task)
@@ -98,25 +121,41 @@ class _Examination:
         self._evidence = Evidence(
             id=job.task.id, solution_file=self._spec.solution_file, harness_files=sorted(job.task.harness_files)
         )
-        stand = Stand(harness.device, harness.sandbox, harness.toolkit, harness.limits)
-        self._steps = StepRunner(stand, job.iteration, self._evidence, emit, save_log)
 
     async def run(self) -> Evidence:
-        findings = preflight(self._task, self._job.code, self._device, self._harness.toolkit)
-        self._emit(ev.PreflightDone(iteration=self._job.iteration, findings=findings))
-        self._evidence.preflight = findings
-        if findings:
-            return self._evidence
+        evidence = self._evidence
+        evidence.preflight = preflight(self._task, self._job.code, self._device, self._harness.toolkit)
+        self._emit_findings()
+        if evidence.preflight:
+            return evidence
         with self._workspace() as workspace:
-            if not await self._build(workspace):
-                return self._evidence
-            if self._device.kind == "none":
-                self._skip_test()
-                return self._evidence
-            await self._run_test(workspace)
-            if await self._look_closer(workspace) == Category.PASSED:
-                await self._time(workspace)
-        return self._evidence
+            await self._build(workspace)
+            if self._goes_on() and evidence.build is not None and evidence.build.ok:
+                if self._device.kind == "none":
+                    self._skip_test()
+                else:
+                    await self._judge(workspace)
+        return evidence
+
+    async def _judge(self, workspace: Workspace) -> None:
+        await self._run_test(workspace)
+        category = await self._look_closer(workspace)
+        if category == Category.ILLEGAL_MEMORY_ACCESS and not self._has_report():
+            await self._attribute(workspace)
+        elif category == Category.PASSED:
+            await self._time(workspace)
+        self._goes_on()
+
+    def _goes_on(self) -> bool:
+        """Turn what the steps tampered with into findings; False when there are any."""
+        new = [finding for finding in self._steps.tampered if finding not in self._evidence.preflight]
+        if new:
+            self._evidence.preflight = [*self._evidence.preflight, *new]
+            self._emit_findings()
+        return not self._evidence.preflight
+
+    def _emit_findings(self) -> None:
+        self._steps.emit(ev.PreflightDone(iteration=self._job.iteration, findings=list(self._evidence.preflight)))
 
     def _workspace(self) -> Workspace:
         return Workspace(self._task, self._job.code, self._harness.sandbox.uid, self._harness.scratch)
@@ -126,18 +165,17 @@ class _Examination:
         """The device for ourselves; waiting for it is not the harness's own time."""
         began = time.monotonic()
         async with self._device.exclusive():
-            self._evidence.waited += time.monotonic() - began
+            self._steps.spent += time.monotonic() - began
             yield
 
-    async def _build(self, workspace: Workspace) -> bool:
+    async def _build(self, workspace: Workspace) -> None:
         command = backends.build_command(self._task, self._device)
         ended = await self._steps.build(workspace, "build", command.text, self._budgets.build)
         self._evidence.build = ended.evidence()
         # without a device the architecture is our guess: an instruction that it lacks is not the candidate's fault
         self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind == "none"
         record = ended.record(command.text)
-        self._emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
-        return self._evidence.build.ok and not self._evidence.preflight
+        self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
 
     def _skip_test(self) -> None:
         missing = self._device.missing
@@ -149,26 +187,25 @@ class _Examination:
             self._checker = await self._feed(workspace)
         async with self._gpu():
             ended = await self._steps.run(workspace, "test", self._test, self._budgets.test)
-            evidence = self._evidence
-            evidence.test = ended.evidence()
-            blocking = await self._attribute(workspace)
+        evidence = self._evidence
+        evidence.test = ended.evidence()
         if evidence.test.ok:
             if self._checker is not None:
                 evidence.check = await self._checker.compare()
             elif self._spec.pass_evidence is not None:
-                evidence.pass_evidence = (
-                    re.search(self._spec.pass_evidence, evidence.test.stdout, re.MULTILINE) is not None
-                )
-        self._emit_tested(ended.record(self._test), blocking)
+                found = re.search(self._spec.pass_evidence, evidence.test.stdout, re.MULTILINE)
+                evidence.pass_evidence = found is not None
+        self._tested = ended.record(self._test)
+        self._emit_tested(self._tested)
 
     async def _feed(self, workspace: Workspace) -> Checker:
-        checker = Checker(workspace, self._job.seed)
+        checker = Checker(workspace, self._job.seed, self._steps)
         await checker.generate()
         return checker
 
     def _emit_tested(self, step: ev.StepRecord, blocking: ev.StepRecord | None = None) -> None:
         graded = "A" if self._spec.check is not None else "B" if self._spec.pass_evidence is not None else "C"
-        self._emit(
+        self._steps.emit(
             ev.Tested(
                 iteration=self._job.iteration,
                 step=step,
@@ -180,17 +217,18 @@ class _Examination:
             )
         )
 
-    async def _attribute(self, workspace: Workspace) -> ev.StepRecord | None:
-        """Rerun a program that died of an address fault with blocking launches: the error then names its own launch."""
-        ended_well = self._evidence.test is not None and self._evidence.test.ok
-        if ended_well or self._category() != Category.ILLEGAL_MEMORY_ACCESS:
-            return None
-        blocking = {"CUDA_LAUNCH_BLOCKING": "1"}
-        ended = await self._steps.run(workspace, "blocking", self._test, self._budgets.test, extra=blocking)
-        return ended.record(f"CUDA_LAUNCH_BLOCKING=1 {self._test}")
-
     def _category(self) -> str:
         return classify(self._evidence).category
+
+    def _has_report(self) -> bool:
+        return self._evidence.sanitizer is not None and self._evidence.sanitizer.exit_code == backends.SANITIZER_EXIT
+
+    async def _attribute(self, workspace: Workspace) -> None:
+        """Rerun a program that died of an address fault with blocking launches: the error then names its own launch."""
+        blocking = {"CUDA_LAUNCH_BLOCKING": "1"}
+        async with self._gpu():
+            ended = await self._steps.run(workspace, "blocking", self._test, self._budgets.test, extra=blocking)
+        self._emit_tested(self._tested, ended.record(f"CUDA_LAUNCH_BLOCKING=1 {self._test}"))
 
     async def _look_closer(self, tested: Workspace) -> str:
         """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
@@ -207,21 +245,21 @@ class _Examination:
                 return category
             if self._spec.check is not None:
                 await self._feed(workspace)
-            await self._sanitize(f"{tool}", "memcheck", workspace)
+            await self._sanitize(tool, "memcheck", workspace)
             wrong = self._category() == Category.FUNCTIONAL_CORRECTNESS
             if wrong and self._job.hazards and await self._unsteady(tested):
-                await self._sanitize(f"{tool}", "racecheck", workspace)
+                await self._sanitize(tool, "racecheck", workspace)
         return self._category()
 
-    async def _sanitize(self, program: str, tool: str, workspace: Workspace) -> None:
-        command = f"{program} --tool {tool} --error-exitcode {_SANITIZER_EXIT} --print-limit 10 {self._test}"
+    async def _sanitize(self, program: Path, tool: str, workspace: Workspace) -> None:
+        command = backends.sanitizer_command(program, tool, self._test)
         async with self._gpu():
             ended = await self._steps.run(workspace, tool, command, self._budgets.sanitizer)
         output = ended.stdout.text() + ended.stderr.text()
         self._evidence.sanitizer = SanitizerEvidence(
             tool=tool, exit_code=ended.exit_code, output=output, seconds=ended.seconds
         )
-        self._emit(
+        self._steps.emit(
             ev.Sanitized(
                 iteration=self._job.iteration,
                 tool=tool,
@@ -243,43 +281,16 @@ class _Examination:
         return workspace.fingerprint(outputs) != first
 
     async def _time(self, workspace: Workspace) -> None:
-        """Reference and candidate in turns. What the candidate's last timed run left is judged too: a result kept from an
-        earlier call is no result."""
+        """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
         command = self._spec.check.time if self._spec.check is not None else self._spec.test_cmd
         if self._spec.timing_parser is None or command is None or self._task.reference is None:
             return
-        began = time.monotonic()
-        reference_ms: list[float] = []
-        candidate_ms: list[float] = []
-        other = await self._harness.references.get(self._task, self._steps, self._budgets.build)
-        note = "the reference does not build"
-        if other is not None:
-            runs: list[Ended] = []
-
-            async def measure(place: Workspace) -> str:
-                if self._checker is not None:
-                    place.folder("out")
-                ended = await self._steps.run(place, "time", command, self._budgets.test)
-                runs.append(ended)
-                return ended.stdout.text() if ended.exit_code == 0 else ""
-
-            async with self._gpu():
-                if self._checker is not None:
-                    other.folder("in", workspace.checker / "in")
-                reference_ms, candidate_ms, note = await interleave(
-                    self._spec.timing_parser, lambda: measure(other), lambda: measure(workspace), self._job.launches
-                )
-            if self._checker is not None and not note:
-                note = await self._check_timed(self._checker, runs[-1].record(command))
-        seconds = time.monotonic() - began
-        self._emit(summarize(self._job.iteration, reference_ms, candidate_ms, self._job.gate, note, seconds))
-
-    async def _check_timed(self, checker: Checker, record: ev.StepRecord) -> str:
-        """Judge the outputs of a timed run; a wrong one takes back the pass."""
-        result = await checker.compare()
-        if result.passed:
-            return ""
-        result.message = f"after the timed calls: {result.message}"
-        self._evidence.check = result
-        self._emit_tested(record)
-        return "the timed calls left a wrong result"
+        reference = await self._references.get(self._task, self._budgets.build)
+        measurement = Measurement(self._steps, command, self._spec.timing_parser, self._budgets.test)
+        async with self._gpu():
+            timed = await measurement.compare(reference, workspace, self._checker, self._job.launches, self._job.gate)
+        if measurement.wrong is not None:
+            ended, result = measurement.wrong
+            self._evidence.check = result
+            self._emit_tested(ended.record(command))
+        self._steps.emit(timed)

@@ -119,17 +119,21 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
             {waiting, watching}, timeout=limits.wall - (time.monotonic() - began), return_when=asyncio.FIRST_COMPLETED
         )
         timed_out = not done
+        if watching in done:
+            watching.result()  # a watch that failed must not look like a limit that was reached
     finally:
         watching.cancel()
         waiting.cancel()
         inside = _children(process.pid)
         kill_tree(process.pid, launch)
-        await asyncio.shield(_settle(exited, drained, inside))
-        for descriptor in tuple(open_pipes):
-            loop.remove_reader(descriptor)
-        for pipe in (process.stdout, process.stderr):
-            assert pipe is not None
-            pipe.close()
+        try:
+            await asyncio.shield(_settle(exited, drained, inside))
+        finally:  # also when a second cancellation does not wait
+            for descriptor in tuple(open_pipes):
+                loop.remove_reader(descriptor)
+            for pipe in (process.stdout, process.stderr):
+                assert pipe is not None
+                pipe.close()
     # after our own kill the status says nothing about the step
     code = None if timed_out or watch.over else process.returncode
     return Ended(

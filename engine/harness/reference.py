@@ -6,34 +6,36 @@ import asyncio
 from pathlib import Path
 
 from engine.harness.backends import build_command
-from engine.harness.step import StepRunner
+from engine.harness.step import Stand, StepRunner
 from engine.harness.workspace import Workspace
 from engine.task import Task
 
 
 class References:
-    """Workspaces of built references by task, kept until ``close``. Building needs no GPU; whoever runs one holds the GPU."""
+    """Workspaces of built references by task, kept until ``close``. Building needs no GPU. A workspace serves all candidates
+    of its task: only who holds the GPU may feed and run it."""
 
-    def __init__(self, owner: int | None, scratch: Path | None) -> None:
-        self._owner, self._scratch = owner, scratch
+    def __init__(self, stand: Stand, scratch: Path | None) -> None:
+        self._stand, self._scratch = stand, scratch
         self._built: dict[str, Workspace | None] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def get(self, task: Task, runner: StepRunner, wall: float) -> Workspace | None:
-        """The task's built reference, None when it does not build. Its ``out`` folder exists."""
+    async def get(self, task: Task, wall: float) -> Workspace | None:
+        """The task's built reference, None when it does not build within ``wall`` seconds (a timeout is tried again)."""
         assert task.reference is not None
         async with self._locks.setdefault(task.digest, asyncio.Lock()):
             if task.digest not in self._built:
-                workspace = Workspace(task, task.reference.read_bytes(), self._owner, self._scratch)
+                workspace = Workspace(task, task.reference.read_bytes(), self._stand.sandbox.uid, self._scratch)
                 try:
-                    ended = await runner.build(
-                        workspace, "reference-build", build_command(task, runner.stand.device).text, wall
-                    )
+                    command = build_command(task, self._stand.device).text
+                    ended = await StepRunner(self._stand).build(workspace, "reference-build", command, wall)
                 except BaseException:
                     workspace.close()
                     raise
                 if ended.exit_code != 0:
                     workspace.close()
+                if ended.timed_out:
+                    return None
                 self._built[task.digest] = workspace if ended.exit_code == 0 else None
             return self._built[task.digest]
 

@@ -46,6 +46,8 @@ class Box:
     visible: tuple[Path, ...] = ()
     """Folders outside the system's own that a build needs, such as a toolkit in /opt."""
     gpu: bool = False
+    hide: tuple[Path, ...] = ()
+    """Folders that must be covered where the rest of the disk is visible: the task itself, with its reference."""
 
 
 @dataclass(frozen=True)
@@ -195,29 +197,28 @@ class Namespaces:
     def launch(self, command: str, box: Box, limits: Limits) -> Launch:
         marker = _marker()
         home = box.workspace.parent / "home"
+        places = dict.fromkeys(place.resolve() for place in (*self.hide, *box.hide))
+        hidden = [str(place) for place in places if place.is_dir() and not box.workspace.is_relative_to(place)]
         script = [
             "set -e",
             "mount -t proc proc /proc",
             # what cannot be covered must be unreadable already, for the uid that we dropped to
-            'for place in $BEAVER_HIDE; do mount -t tmpfs -o size=1m tmpfs "$place" 2>/dev/null'
+            'for place; do mount -t tmpfs -o size=1m tmpfs "$place" 2>/dev/null'
             ' || ! ls "$place" >/dev/null 2>&1 || exit 125; done',
             f"cd {shlex.quote(str(box.workspace))}",
-            "unset BEAVER_HIDE",
             f"setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- /bin/sh -c {shlex.quote(command)}",
             "exit $?",  # not exec: see _as_child
         ]
         arguments = [
             *limits.prlimit(_process_limit(self.uid, limits)),
             *("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts"),
-            *("--fork", "--kill-child=KILL", "/bin/sh", "-c", "\n".join(script)),
+            *("--fork", "--kill-child=KILL", "/bin/sh", "-c", "\n".join(script), "sh", *hidden),
         ]
-        hidden = " ".join(str(path) for path in self.hide if path.is_dir() and " " not in str(path))
         environment = {
             **box.environment,
             "HOME": str(home),
             "TMPDIR": str(home),
             "BEAVER_STEP": marker,
-            "BEAVER_HIDE": hidden,
         }
         return Launch(arguments, environment, self.uid, "/", marker)
 

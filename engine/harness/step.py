@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from engine import events as ev
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.errors import InfraError
-from engine.evidence import Evidence
 from engine.harness import backends
 from engine.harness.limits import Limits
 from engine.harness.process import Ended, run_step
@@ -36,15 +35,26 @@ class Stand:
     limits: Limits
 
 
-@dataclass(frozen=True)
+def ignore(*_: object) -> None:
+    """For steps that nobody watches."""
+
+
+@dataclass
 class StepRunner:
-    """Runs the steps of one examination. What a step tampered with becomes a finding in ``evidence``."""
+    """Runs the steps of one examination. ``tampered`` collects what they changed and must not; ``spent`` the seconds that
+    were not the harness's own: in child processes, and waiting for the device."""
 
     stand: Stand
-    iteration: int
-    evidence: Evidence
-    emit: Emit
-    save_log: SaveLog
+    iteration: int = 0
+    emit: Emit = ignore
+    save_log: SaveLog = ignore
+    tampered: list[str] = field(default_factory=list)
+    spent: float = 0.0
+
+    def note(self, step: str, command: str, ended: Ended) -> None:
+        """Keep a step's whole log and its time."""
+        self.spent += ended.seconds
+        self.save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
 
     async def build(
         self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
@@ -73,6 +83,7 @@ class StepRunner:
             readonly=files if len(files) <= _MOUNTED_FILES else (),
             visible=backends.visible_folders(self.stand.toolkit),
             gpu=device is not None and device.kind == "cuda",
+            hide=(workspace.task.folder,),
         )
 
     async def _run(
@@ -87,12 +98,11 @@ class StepRunner:
 
         launch = self.stand.sandbox.launch(command, box, limits)
         ended = await run_step(launch, limits, stream, disk=workspace.path)
-        self.evidence.waited += ended.seconds
-        self.save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
+        self.note(step, command, ended)
         after = workspace.fingerprint(files)
         changed = sorted(name for name in files if after[name] != before[name] and not name.startswith("out/"))
         if changed:
-            self.evidence.preflight.append(f"tampered: {', '.join(changed[:5])} changed during the {step}")
+            self.tampered.append(f"tampered: {', '.join(changed[:5])} changed during the {step}")
         if ended.disk_killed:
             free = shutil.disk_usage(workspace.path).free
             if free < limits.file_size:

@@ -9,8 +9,8 @@ and none for a correct candidate that is too slow: those two are ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from engine.events import Built, PreflightDone, Profiled, Sanitized, StepRecord, Tested, Timed, VerdictReached
 from engine.evidence import CheckResult
@@ -35,7 +35,8 @@ class Observed:
     preflight: PreflightDone | None = None
     built: Built | None = None
     tested: Tested | None = None
-    sanitized: Sanitized | None = None
+    sanitized: Mapping[str, Sanitized] = field(default_factory=dict)
+    """By tool."""
     timed: Timed | None = None
     profiled: Profiled | None = None
     problem: str | None = None
@@ -163,20 +164,27 @@ def _illegal_memory_access(observed: Observed, protocol: Protocol) -> str:
     return (
         f"Your previous solution triggered a runtime CUDA error: {_error(observed)}. "
         f"The last successful checkpoint was:\n{fenced(condense(tail, protocol.log_budget) or '(nothing was printed)')}\n"
-        f"{_sanitizer_report(observed.sanitized)}"
+        f"{_sanitizer_report(observed.sanitized) or _blocking_report(observed.tested)}"
         "Please diagnose and revise."
     )
 
 
-def _sanitizer_report(sanitized: Sanitized | None) -> str:
+def _sanitizer_report(reports: Mapping[str, Sanitized]) -> str:
     """The head of the first report: what, in which kernel and line, by which thread. The rest names addresses of that run."""
-    lines = sanitized.output.text.split("\n") if sanitized else []
-    first = next((index for index, line in enumerate(lines) if _REPORT.search(line)), None)
-    if sanitized is None or first is None:
+    for tool, report in reports.items():
+        lines = report.output.text.split("\n")
+        first = next((index for index, line in enumerate(lines) if _REPORT.search(line)), None)
+        if first is not None:
+            return f"compute-sanitizer {tool} reports:\n{fenced(chr(10).join(lines[first : first + _REPORT_LINES]))}\n"
+    return ""
+
+
+def _blocking_report(tested: Tested | None) -> str:
+    """How the program ended with blocking launches, when no sanitizer could say more."""
+    if tested is None or tested.blocking is None:
         return ""
-    return (
-        f"compute-sanitizer {sanitized.tool} reports:\n{fenced(chr(10).join(lines[first : first + _REPORT_LINES]))}\n"
-    )
+    last = "\n".join(_log(tested.blocking).split("\n")[-_REPORT_LINES:])
+    return f"With CUDA_LAUNCH_BLOCKING=1 it ends with:\n{fenced(last)}\n" if last else ""
 
 
 def _out_of_memory(observed: Observed, protocol: Protocol) -> str:
@@ -206,7 +214,8 @@ def _functional_correctness(observed: Observed, protocol: Protocol) -> str:
     said = check.message if check is not None and check.message else observed.verdict.line
     log = condense(_log(observed.tested.step if observed.tested else None), protocol.log_budget // 2)
     body = "\n".join(text for text in (said, log) if text)
-    return f"{head}\n{fenced(body) + chr(10) if body else ''}Please revise."
+    evidence = fenced(body) + "\n" if body else ""
+    return f"{head}\n{evidence}{_sanitizer_report(observed.sanitized)}Please revise."
 
 
 def _too_slow(observed: Observed, protocol: Protocol) -> str:

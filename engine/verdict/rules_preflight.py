@@ -60,8 +60,9 @@ PREFLIGHT_RULES: Final[tuple[Rule, ...]] = (
         r"(?i)"
         + token(
             r"^(?:requires|needs|min_sm|arch\w*|device|environment|toolchain|toolkit|library|program)\b\s*:.*",
-            r".*\b(?:not installed|not available on this machine|no (?:GPU|device) (?:found|available)|missing (?:library|program|toolkit))\b.*",
-            r".*\b(?:needs|requires) (?:a GPU|sm_\w+|compute capability|lib:|header:|program:).*",
+            # what follows a code may be the candidate's own words: only the code, or a finding without one, speaks
+            r"^(?!\w+:).*\b(?:not installed|not available on this machine|no (?:GPU|device) (?:found|available)|missing (?:library|program|toolkit))\b.*",
+            r"^(?!\w+:).*\b(?:needs|requires) (?:a GPU|sm_\w+|compute capability|lib:|header:|program:).*",
         ),
     ),
     _finding(

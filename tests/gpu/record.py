@@ -44,9 +44,10 @@ async def main(out: Path, pattern: str) -> None:
                 blocking.append(event.blocking)
 
         async with slots:
-            evidence = await harness.examine(
+            examined = await harness.examine(
                 Job(task=task, code=code, iteration=1, seed=20261129, launches=2), listen, lambda step, text: None
             )
+        evidence = examined.evidence
         verdict = classify(evidence)
         row = {
             "task": task.id,

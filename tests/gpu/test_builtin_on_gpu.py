@@ -26,10 +26,10 @@ def gpu(toolkit: Toolkit, sandbox: Sandbox) -> Harness:
 
 async def examine(harness: Harness, task: Task, code: bytes) -> tuple[Evidence, list[ev.Event]]:
     events: list[ev.Event] = []
-    evidence = await harness.examine(
+    examined = await harness.examine(
         Job(task=task, code=code, iteration=1, seed=7, launches=1), events.append, lambda step, text: None
     )
-    return evidence, events
+    return examined.evidence, events
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))

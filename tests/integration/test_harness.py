@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,16 @@ from engine.devices.base import Device
 from engine.errors import InfraError
 from engine.evidence import Evidence
 from engine.harness.examine import Harness, Job
-from engine.verdict.classify import classify
+from engine.harness.sandbox import NoSandbox
+from engine.verdict import classify
 from tests.support.tasks import BROKEN, CRASH, DRIVER, HANG, SOLUTION, WRONG
 
 
 async def examine(harness: Harness, task, code: str, **job: object) -> tuple[Evidence, list[ev.Event]]:
     events: list[ev.Event] = []
     work = Job(task=task, code=code.encode(), iteration=1, seed=42, **job)  # type: ignore[arg-type]
-    evidence = await harness.examine(work, events.append, lambda step, text: None)
-    return evidence, events
+    examined = await harness.examine(work, events.append, lambda step, text: None)
+    return examined.evidence, events
 
 
 def category(evidence: Evidence) -> str:
@@ -125,7 +125,7 @@ float total(const float* x, std::size_t n) {
     assert "no regular file" in evidence.check.message
 
 
-async def test_a_build_that_changes_the_harness_is_named(harness, make_task):
+async def test_a_build_cannot_change_the_harness(harness, make_task):
     """A make task whose candidate could run code at build time: the driver must still be the task's own."""
     build = "echo evil > driver.cpp; mv driver.cpp d.cpp; g++ -O1 -o driver driver.cpp solution.cpp"
     evidence, _ = await examine(harness, make_task(spec={"build_cmd": build}), SOLUTION)
@@ -133,8 +133,6 @@ async def test_a_build_that_changes_the_harness_is_named(harness, make_task):
 
 
 async def test_tampering_is_noticed_where_mounts_cannot_prevent_it(harness, make_task):
-    from engine.harness.sandbox import NoSandbox
-
     harness.sandbox = NoSandbox()
     build = "echo '// evil' >> driver.cpp; g++ -O1 -o driver driver.cpp solution.cpp"
     evidence, _ = await examine(harness, make_task(spec={"build_cmd": build}), SOLUTION)
@@ -195,7 +193,7 @@ async def test_speed_is_measured_against_the_reference_in_turns(harness, make_ta
 
 async def test_a_time_that_is_no_time_leaves_the_gate_unmeasured(harness, make_task):
     spec = {"timing_parser": r"^Kernel time: (\S+) ms$", "check": {**_check(), "time": "./driver"}}
-    task = make_task(spec=spec, driver=DRIVER.replace("%.4f ms", "%.4f ms").replace(", 0.5)", ", 0.0)"))
+    task = make_task(spec=spec, driver=DRIVER.replace(", 0.5)", ", 0.0)"))
     _, events = await examine(harness, task, SOLUTION, launches=3)
     timed = next(event for event in events if isinstance(event, ev.Timed))
     assert timed.speedup is None
@@ -217,6 +215,81 @@ async def test_a_result_kept_from_an_earlier_call_takes_back_the_pass(harness, m
     assert [event.check.passed for event in events if isinstance(event, ev.Tested) and event.check] == [True, False]
 
 
+FORGER = """\
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+static int forge = [] {
+  char line[256] = {};
+  std::FILE* f = std::fopen("/proc/self/cmdline", "rb");
+  std::size_t n = std::fread(line, 1, sizeof line - 1, f);
+  for (std::size_t i = 0; i < n; ++i) if (!line[i]) line[i] = ' ';
+  if (std::strstr(line, "time")) { std::printf("Kernel time: 0.0010 ms\\n"); std::fflush(stdout); _exit(0); }
+  return 0;
+}();
+"""
+
+
+async def test_a_forged_time_without_a_computation_takes_back_the_pass(harness, make_task):
+    """It printed a time and ended before main; the outputs of the untimed run spoke for it, at 500x."""
+    driver = DRIVER.replace("int main()", "int main(int, char**)")
+    spec = {"timing_parser": r"^Kernel time: ([0-9.]+) ms$", "check": {**_check(), "time": "./driver time"}}
+    evidence, events = await examine(harness, make_task(spec=spec, driver=driver), SOLUTION + FORGER, launches=2)
+    assert category(evidence) == "functional_correctness"
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert (timed.gate, timed.speedup) == ("unmeasured", None)
+
+
+async def test_every_timed_run_is_judged_not_only_the_last(harness, make_task):
+    """Wrong in the first timed run, right in the last."""
+    driver = DRIVER.replace(
+        "float y = total(x.data(), x.size());",
+        'float y = total(x.data(), x.size()); if (argc > 1 && access("/tmp/.", F_OK) == 0 && time(nullptr) % 1 == 0) y = 0;',
+    ).replace("int main()", "int main(int argc, char**)")
+    driver = "#include <ctime>\n#include <unistd.h>\n" + driver
+    spec = {"timing_parser": r"^Kernel time: ([0-9.]+) ms$", "check": {**_check(), "time": "./driver time"}}
+    _, events = await examine(harness, make_task(spec=spec, driver=driver), SOLUTION, launches=4)
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert len(timed.candidate_ms) == 0
+    assert "wrong result" in timed.note
+
+
+async def test_an_exception_in_a_checker_is_no_mismatch(harness, make_task):
+    """Python ends with 1 after an exception, and 1 is also a checker's word for a mismatch."""
+    task = make_task()
+    path = task.folder / "checker" / "check.py"
+    path.write_text(path.read_text().replace("want = float(", "raise RuntimeError('no oracle'); want = float("))
+    with pytest.raises(InfraError, match="RuntimeError: no oracle"):
+        await examine(harness, task, SOLUTION)
+
+
+async def test_a_nan_that_spoils_the_result_file_is_still_a_mismatch(harness, make_task):
+    evidence, _ = await examine(
+        harness, make_task(), SOLUTION.replace("return sum;", "return sum - sum + 0.0f / (sum - sum);")
+    )
+    assert category(evidence) == "functional_correctness"
+    assert evidence.check is not None
+    assert not evidence.check.passed
+
+
+async def test_tampering_found_late_is_an_event_too(harness, make_task):
+    """The finding once slipped into an event that was already written, and a replay did not have it."""
+    harness.sandbox = NoSandbox()
+    build = "g++ -O1 -o driver driver.cpp solution.cpp; echo '// evil' >> driver.cpp"
+    _, events = await examine(harness, make_task(spec={"build_cmd": build}), SOLUTION)
+    found = [event.findings for event in events if isinstance(event, ev.PreflightDone)]
+    assert found[0] == []
+    assert found[-1][0].startswith("tampered: driver.cpp")
+
+
+async def test_the_harness_counts_only_its_own_time(harness, make_task):
+    job = Job(task=make_task(), code=SOLUTION.encode(), iteration=1, seed=1)
+    steps: list[float] = []
+    examined = await harness.examine(job, lambda event: None, lambda step, text: steps.append(0.0))
+    assert len(steps) == 4  # build, generate, test, compare
+    assert 0 < examined.own_seconds < 0.2
+
+
 async def test_the_workspace_is_gone_afterwards(harness, make_task, tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -229,6 +302,8 @@ async def test_the_workspace_is_gone_afterwards(harness, make_task, tmp_path):
 
 
 def _check() -> dict[str, str]:
-    return json.loads(
-        json.dumps({"generate": "python3 check.py generate", "run": "./driver", "compare": "python3 check.py compare"})
-    )
+    return {
+        "generate": "python3 check.py generate",
+        "run": "./driver",
+        "compare": "python3 check.py compare",
+    }

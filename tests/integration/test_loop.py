@@ -125,7 +125,7 @@ async def test_inloop_gate_goes_on_while_a_correct_candidate_is_too_slow(harness
             "generate": "python3 check.py generate",
             "run": "./driver",
             "compare": "python3 check.py compare",
-            "time": "grep -q slow solution.cpp && echo 'Kernel time: 8 ms' || echo 'Kernel time: 2 ms'",
+            "time": "./driver > /dev/null; grep -q slow solution.cpp && echo 'Kernel time: 8 ms' || echo 'Kernel time: 2 ms'",
         },
     }
     task = make_task(spec=spec, answers={"s": [slow, SOLUTION]})
@@ -240,6 +240,42 @@ async def test_a_machines_fault_is_tried_again_and_never_an_iteration(harness, m
     assert trajectory.passed
     assert len(trajectory.infra_faults) == 1
     assert len(trajectory.finished) == 1
+
+
+async def test_a_failed_call_is_not_a_lost_one(harness, make_task):
+    """Lost is what was in flight when the process died; a call that failed came back."""
+
+    class Down:
+        name = "down"
+
+        async def propose(self, request: FixRequest) -> Reply:
+            raise InfraError("the service is down", kind="connection")
+
+        async def close(self) -> None: ...
+
+    task = make_task(answers={"s": [SOLUTION]})
+    past = fold([event async for event in repair(Setting(task=task, fixer=Down()), harness)])
+    async for _ in repair(Setting(task=task, fixer=ScriptedFixer("s")), harness, past=past):
+        pass
+    assert past.lost_calls == 0
+    assert past.passed
+
+
+def test_nothing_of_a_first_try_stays_in_an_iteration():
+    """A retried or resumed iteration once kept the first try's sanitizer report, timing and signals."""
+    first = [
+        ev.CandidateMade(iteration=1, solution="a" * 64),
+        ev.PreflightDone(iteration=1),
+        ev.Sanitized(iteration=1, tool="memcheck", exit_code=99),
+        ev.Timed(iteration=1, speedup=2.0),
+        ev.SignalRaised(iteration=1, name="code_cycle", iterations=[1]),
+    ]
+    for again in (
+        ev.CandidateMade(iteration=1, solution="a" * 64),
+        ev.InfraFailed(iteration=1, kind="gpu", message="lost"),
+    ):
+        iteration = fold([*first, again]).iterations[0]
+        assert (iteration.sanitized, iteration.timed, iteration.signals, iteration.preflight) == ({}, None, {}, None)
 
 
 def test_seeds_differ_by_iteration_and_are_the_same_for_every_fixer():

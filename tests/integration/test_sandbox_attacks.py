@@ -257,6 +257,18 @@ async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path:
     assert (await running).stdout.text() == "survived\n"
 
 
+async def test_a_hidden_place_may_have_a_space_in_its_name():
+    """Such a path was silently not hidden."""
+    place = Path(subprocess.check_output(["mktemp", "-d", "/tmp/beaver test XXXXXX"], text=True).strip())
+    place.chmod(0o755)
+    (place / "reference.cu").write_text("the answer")
+    room = Room(Namespaces((place,)), place)
+    ended = await room.run(f"cat '{place}/reference.cu'; echo done")
+    assert ended.stdout.text() == "done\n"
+    boxed = await Room(Namespaces(), place).run(f"cat '{place}/reference.cu'; echo done", hide=(place,))
+    assert boxed.stdout.text() == "done\n"
+
+
 async def test_without_a_sandbox_strays_are_still_killed(tmp_path: Path):
     (tmp_path / "ws").mkdir()
     (tmp_path / "home").mkdir()

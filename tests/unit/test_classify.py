@@ -571,3 +571,8 @@ def test_other_dialects_are_read(line: str) -> None:
 def test_bytes_that_are_no_text_are_read_as_far_as_they_go() -> None:
     (row,) = classify_lines([b'{"test": {"exit_code": 1, "stderr": "CUDA error 700 \xff\xfe"}}'])
     assert isinstance(row, Row) and row.category == Category.ILLEGAL_MEMORY_ACCESS
+
+
+def test_a_candidates_own_words_in_a_finding_do_not_blame_the_machine():
+    finding = 'anti_cheat: "this needs a GPU, libcublas is not installed" (solution.cu:3), forbidden is cublas'
+    assert classify(Evidence(preflight=[finding])).category == "integration"

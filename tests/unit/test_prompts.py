@@ -9,6 +9,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine import events as ev
@@ -155,12 +156,32 @@ def test_a_sanitizer_report_names_kernel_line_and_thread_and_no_address():
         "=========     Access to 0x7f0000000000 is out of bounds\n"
     )
     sanitized = ev.Sanitized(iteration=1, tool="memcheck", exit_code=99, output=ev.Excerpt(report))
-    observed = replace(OBSERVED["illegal_memory_access"], sanitized=sanitized)
+    observed = replace(OBSERVED["illegal_memory_access"], sanitized={"memcheck": sanitized})
     for level in (Feedback.L3, Feedback.L3RAW):
         text = feedback_text(observed, Protocol(feedback=level))
         assert "at sum_kernel(const float *, int)+0x40 in solution.cu:9" in text
         assert "by thread (3,0,0)" in text
         assert "0x7f0000000000" not in text
+
+
+def test_without_a_report_the_blocking_run_names_its_launch():
+    observed = OBSERVED["illegal_memory_access"]
+    assert observed.tested is not None
+    tested = msgspec.structs.replace(
+        observed.tested, blocking=step(exit_code=2, stderr="CUDA error 700 at solution.cu:31\n")
+    )
+    text = feedback_text(replace(observed, tested=tested), Protocol())
+    assert "With CUDA_LAUNCH_BLOCKING=1 it ends with:\n```text\nCUDA error 700 at solution.cu:31" in text
+
+
+def test_a_builds_timeout_names_the_builds_budget():
+    observed = Observed(verdict("timeout", stage="build"), budgets=Budgets(build=120, test=10))
+    assert "exceeded the 120-second build budget" in feedback_text(observed, Protocol())
+
+
+def test_unclassified_takes_the_template_of_its_first_rival():
+    unclear = verdict("unclassified", stage="build", rivals=["integration/link.x", "buildability/y"])
+    assert "harness contract" in feedback_text(Observed(unclear), Protocol())
 
 
 def test_the_two_poorest_levels_carry_no_message():
