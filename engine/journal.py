@@ -6,16 +6,20 @@ other unreadable line is an error. Readers take older schema versions (migrated)
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from engine.errors import RunError
+from engine.errors import BeaverError, RunError
 from engine.events import SCHEMA_VERSION, AnyEvent, Event
+from engine.schema import check_schema
+from engine.store import RunUnwritable
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
@@ -49,74 +53,91 @@ def read_journal(path: Path) -> list[AnyEvent]:
 
 def follow(path: Path, offset: int = 0) -> tuple[list[AnyEvent], int]:
     """The complete events from ``offset`` on, and the offset to go on from: for readers of a live run."""
-    with path.open("rb") as stream:
-        stream.seek(offset)
-        content = stream.read()
+    return _parse(path, offset)
+
+
+def _parse(path: Path, offset: int = 0) -> tuple[list[AnyEvent], int]:
+    """The events from ``offset`` on, and the offset in bytes where what is whole ends."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.readline() if offset else b""
+            stream.seek(offset)
+            content = stream.read()
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read: {error.strerror}") from error
     whole = content[: content.rfind(b"\n") + 1]
-    return [decode(line) for line in whole.splitlines()], offset + len(whole)
-
-
-def _parse(path: Path) -> tuple[list[AnyEvent], int]:
-    """Events, and the length in bytes of what is whole."""
-    content = path.read_bytes()
-    end = content.rfind(b"\n") + 1
-    version = _version(path, content[:end])
+    lines = whole.split(b"\n")[:-1]
+    if not lines:
+        return [], offset
+    version = _version(path, first or lines[0])
     events = []
-    for number, line in enumerate(content[:end].split(b"\n")[:-1], 1):
+    for number, line in enumerate(lines, 1):
         try:
             events.append(decode(line, version))
-        except (msgspec.MsgspecError, KeyError) as error:
-            raise RunError(f"{path}:{number}: not an event of schema version {version}: {error}") from error
-    return events, end
+        except (msgspec.MsgspecError, BeaverError, KeyError, ValueError) as error:  # ValueError: text that is not UTF-8
+            place = f"{path}:{number}" + (f" after byte {offset}" if offset else "")
+            raise RunError(f"{place}: not an event of schema version {version}: {error}") from error
+    return events, offset + len(whole)
 
 
-def _version(path: Path, content: bytes) -> int:
-    first = content.split(b"\n", 1)[0]
-    if not first:
-        return SCHEMA_VERSION
+def _version(path: Path, first: bytes) -> int:
+    """The version that the opening line names; it holds for the whole journal."""
     try:
         opening = msgspec.json.decode(first, type=dict[str, Any])
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise RunError(f"{path}:1: not a journal: {error}") from error
-    version = opening.get("schema_version", SCHEMA_VERSION)
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
-        raise RunError(
-            f"{path}: written with schema version {version}, this program knows {SCHEMA_VERSION}; use a newer beaver-tui"
-        )
-    return version
+    return check_schema(path, opening)
 
 
 class Journal:
-    """The writing end. Opening takes the trajectory's lock, cuts a torn last line and leaves the events in ``events``."""
+    """The writing end. Opening takes the trajectory's lock, cuts a torn last line and leaves the events in ``events``.
+
+    Raises RunUnwritable when the run's disk takes no more, and RunError when this one journal is damaged or taken.
+    """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise RunUnwritable(path, error) from error
+        try:
+            self._begin()
+        except BaseException:
+            os.close(self._descriptor)  # with it goes the lock: another attempt must meet the same error, not us
+            raise
+
+    def _begin(self) -> None:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(self._descriptor)
-            raise RunError(f"{path}: another process is writing this trajectory") from None
-        self.events, whole = _parse(path)
-        self.torn_bytes = path.stat().st_size - whole
+            raise RunError(f"{self.path}: another process is writing this trajectory") from None
+        self.events, whole = _parse(self.path)
+        self.torn_bytes = os.fstat(self._descriptor).st_size - whole
         if self.torn_bytes:
             os.ftruncate(self._descriptor, whole)
 
     def append(self, event: Event) -> None:
-        """Write one durable event; others are ignored. A short write (full disk) is undone and raised."""
+        """Write one durable event; others are ignored. What a full disk cuts short is undone and raised."""
         if not event.durable:
             return
         line = encode(event)
         before = os.fstat(self._descriptor).st_size
-        written = os.write(self._descriptor, line)
-        if written != len(line):
-            os.ftruncate(self._descriptor, before)
-            raise RunError(f"{self.path}: could not write an event, the disk is full")
+        try:
+            if os.write(self._descriptor, line) != len(line):
+                raise OSError(errno.ENOSPC, "the disk is full")
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, before)
+            raise RunUnwritable(self.path, error) from error
 
     def sync(self) -> None:
         """Make sure that what was written survives a power cut."""
-        os.fsync(self._descriptor)
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise RunUnwritable(self.path, error) from error
 
     def close(self) -> None:
         os.close(self._descriptor)
@@ -126,8 +147,3 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def journals(run: Path) -> Iterator[Path]:
-    """Every journal of a run directory, in a stable order."""
-    yield from sorted((run / "trajectories").glob("*/*/*/journal.jsonl"))

@@ -1,4 +1,5 @@
-"""The config dialect of the CUDABeaver release, taken as it is: what has a counterpart here is used, the rest is named."""
+"""The config dialect of the CUDABeaver release, renamed into our own: what has a counterpart here is kept as it is written,
+the rest is named. Nothing is converted here: the values meet the same checks as those of our own files."""
 
 from __future__ import annotations
 
@@ -7,98 +8,96 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from engine.errors import ConfigError
-from engine.fixers.config import FixerConfig, Timeouts
 
-FOREIGN_KEYS = {"api", "experiment", "build", "performance_gate"}
+FOREIGN_SECTIONS = ("api", "experiment", "build", "performance_gate")
 """Top-level keys by which the dialect is recognised."""
 
-Settings = dict[str, dict[str, Any]]
-"""What was understood: fields for ``protocol``, ``fixer``, ``extra_body`` and ``batch``."""
+SECTIONS = (*FOREIGN_SECTIONS, "logging")
 
-
-def _set(
-    section: str, name: str, convert: Callable[[Any], Any] = lambda value: value
-) -> Callable[[Settings, Any], None]:
-    def put(settings: Settings, value: Any) -> None:
-        settings[section][name] = convert(value)
-
-    return put
-
-
-def _nothing(settings: Settings, value: Any) -> None:
-    """Understood, and true here anyway: replies always stream, responses are always kept, both backends are chat."""
-
-
-def _feedback_mode(settings: Settings, value: Any) -> None:
-    if value == "raw":
-        settings["protocol"]["feedback"] = "L3raw"
-
-
-def _feedback_level(settings: Settings, value: Any) -> None:
-    settings["protocol"].setdefault("feedback", f"L{value}" if isinstance(value, int) else str(value))
-
-
-_UNDERSTOOD: dict[str, Callable[[Settings, Any], None]] = {
-    "experiment.feedback_mode": _feedback_mode,  # before feedback_level: raw is a level of its own here
-    "experiment.feedback_level": _feedback_level,
-    "experiment.max_iterations": _set("protocol", "k"),
-    "experiment.max_history_rounds": _set("protocol", "history"),
-    "experiment.method": _set("protocol", "sampling"),
-    "experiment.n_attempts": _set("batch", "attempts"),
-    "experiment.tasks": _set("batch", "tasks", list),
-    "experiment.name": _set("batch", "name", str),
-    "api.temperature": _set("protocol", "temperature", float),
-    "api.model": _set("fixer", "model", str),
-    "api.base_url": _set("fixer", "base_url"),
-    "api.api_key_env": _set("fixer", "api_key_env"),
-    "api.max_tokens": _set("fixer", "max_tokens"),
-    "api.max_completion_tokens": _set("fixer", "max_tokens"),
-    "api.timeout": _set("fixer", "timeouts", lambda seconds: Timeouts(read=float(seconds))),
-    "api.extra_body": _set("fixer", "extra_body", dict),
-    "api.top_p": _set("extra_body", "top_p"),
-    "api.reasoning_effort": _set("extra_body", "reasoning_effort"),
-    "api.backend": _nothing,
-    "api.stream": _nothing,
-    "logging.save_api_responses": _nothing,
-    "performance_gate.threshold": _set("protocol", "gate", float),
-    "performance_gate.min_speedup": _set("protocol", "gate", float),
+RENAMED: dict[str, str] = {
+    "experiment.max_iterations": "protocol.k",
+    "experiment.max_history_rounds": "protocol.history",
+    "experiment.method": "protocol.sampling",
+    "experiment.feedback_level": "protocol.feedback",
+    "experiment.feedback_mode": "protocol.feedback",  # after feedback_level: raw is a level of its own here
+    "experiment.n_attempts": "batch.attempts",
+    "experiment.tasks": "batch.tasks",
+    "experiment.name": "batch.name",
+    "api.temperature": "protocol.temperature",
+    "api.model": "fixer.model",
+    "api.base_url": "fixer.base_url",
+    "api.api_key_env": "fixer.api_key_env",
+    "api.max_tokens": "fixer.max_tokens",
+    "api.max_completion_tokens": "fixer.max_tokens",
+    "api.timeout": "timeouts.read",
+    "api.top_p": "body.top_p",
+    "api.reasoning_effort": "body.reasoning_effort",
+    "api.extra_body": "fixer.extra_body",
+    "performance_gate.threshold": "protocol.gate",
+    "performance_gate.min_speedup": "protocol.gate",
 }
+"""Their key: our section and key."""
+
+TRUE_ANYWAY = ("api.backend", "api.stream", "logging.save_api_responses")
+"""Understood, and true here anyway: replies always stream, responses are always kept, both backends are chat."""
+
+SAME_VALUE: dict[str, Callable[[Any], Any]] = {
+    "experiment.feedback_level": lambda level: f"L{level}" if type(level) is int else level,
+    "experiment.feedback_mode": lambda mode: "L3raw" if mode == "raw" else None,
+}
+"""Values that are written differently; None leaves what is there."""
 
 
-def read_release_config(where: str, content: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a BatchConfig. Every key that is not understood is named in ``warnings``, none is dropped in silence."""
-    given = dict(_flat(content))
-    settings: Settings = {"protocol": {}, "fixer": {}, "extra_body": {}, "batch": {}}
-    try:
-        for key, put in _UNDERSTOOD.items():
-            if given.get(key) is not None:
-                put(settings, given[key])
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"--config {where}: {key}: {error}") from None
+def is_release_config(content: dict[Any, Any]) -> bool:
+    """Whether a file speaks the dialect."""
+    return any(section in content for section in FOREIGN_SECTIONS)
+
+
+def rename_keys(where: str, content: dict[Any, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The same content under our keys, and a warning for every key that is not understood: none is dropped in silence."""
+    given = dict(_flat(where, content))
+    ours: dict[str, dict[str, Any]] = {"protocol": {}, "fixer": {}, "timeouts": {}, "body": {}, "batch": {}}
+    for theirs, name in RENAMED.items():
+        value = given.get(theirs)
+        if theirs in SAME_VALUE and value is not None:
+            value = SAME_VALUE[theirs](value)
+        if value is not None:
+            section, _, key = name.partition(".")
+            ours[section][key] = value
     warnings = []
-    unknown = [key for key in given if key not in _UNDERSTOOD]
+    unknown = [key for key in given if key not in RENAMED and key not in TRUE_ANYWAY]
     if unknown:
         warnings.append(
             f"{where} is a config of the CUDABeaver release; not understood, and ignored: {', '.join(unknown)}"
         )
-    fixer = settings["fixer"]
-    address = fixer.get("base_url")
-    if address is not None and not urlsplit(str(address)).hostname:
+    batch, fixer = ours["batch"], ours["fixer"]
+    if _is_blank(fixer.get("base_url")):
+        blank = fixer.pop("base_url")
         warnings.append(
-            f"{where}: api.base_url is a blank to fill in ({address}); without it the SDK's own address is used"
+            f"{where}: api.base_url is a blank to fill in ({blank}); without it the SDK's own address is used"
         )
-        fixer["base_url"] = None
-    if "extra_body" in fixer or settings["extra_body"]:
-        fixer["extra_body"] = {**fixer.get("extra_body", {}), **settings["extra_body"]}
-    batch = settings["batch"]
-    fixers = [FixerConfig(name=str(batch.get("name", fixer["model"])), **fixer)] if "model" in fixer else []
-    return {**batch, "fixers": fixers, "protocol": settings["protocol"], "warnings": warnings}
+    if ours["timeouts"]:
+        fixer["timeouts"] = ours["timeouts"]
+    if ours["body"] and isinstance(fixer.get("extra_body", {}), dict):
+        fixer["extra_body"] = {**fixer.get("extra_body", {}), **ours["body"]}
+    fixers = [{"name": batch.get("name", fixer["model"]), **fixer}] if "model" in fixer else []
+    return {**batch, "fixers": fixers, "protocol": ours["protocol"]}, warnings
 
 
-def _flat(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _is_blank(address: object) -> bool:
+    """``<CLOUD_API_BASE_URL>`` and its like; a real address that is wrong is for the fixer's own check."""
+    try:
+        return isinstance(address, str) and not urlsplit(address).scheme and not urlsplit(address).hostname
+    except ValueError:
+        return False
+
+
+def _flat(where: str, content: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
     """Two levels of keys, dotted."""
     for name, value in content.items():
         if isinstance(value, dict):
             yield from ((f"{name}.{key}", inner) for key, inner in value.items())
+        elif name in SECTIONS and value is not None:
+            raise ConfigError(f"{where}: {name}: must be a mapping of keys")
         else:
             yield str(name), value

@@ -11,18 +11,22 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 import msgspec
 
-from engine.errors import RunError
+from engine.devices.base import Device
+from engine.errors import ConfigError, RunError
 from engine.events import SCHEMA_VERSION, utc_now
 from engine.harness.limits import LimitsConfig
 from engine.protocol import Protocol
-from engine.store import DiskStore, write_whole
+from engine.schema import check_schema
+from engine.store import DiskStore, RunUnwritable, write_whole
 
 
 class Cell(msgspec.Struct, frozen=True, order=True):
@@ -34,6 +38,22 @@ class Cell(msgspec.Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         return f"{self.task} · {self.fixer}" + (f" · attempt {self.attempt}" if self.attempt > 1 else "")
+
+
+class DeviceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The device that a run was begun on. ``wish`` is what was asked for, the rest what was found (see Device)."""
+
+    wish: str = "auto"
+    kind: str
+    name: str
+    uuid: str = ""
+    sm: int = 0
+    memory: int = 0
+    driver: str = ""
+
+    @classmethod
+    def of(cls, device: Device, wish: str) -> DeviceRecord:
+        return msgspec.convert({"wish": wish, **device.describe()}, cls)
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +69,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     corpus_hash: str
     tasks: int
     fixers: list[dict[str, Any]]
-    device: dict[str, Any]
+    device: DeviceRecord
     sandbox: str
     toolkit: str
     limits: LimitsConfig = LimitsConfig()
@@ -82,14 +102,9 @@ class RunDirectory:
         except OSError as error:
             raise RunError(f"{path / 'run.json'}: {error.strerror}") from error
         try:
-            version = msgspec.json.decode(content, type=dict[str, Any]).get("schema_version", 0)
-            if version > SCHEMA_VERSION:
-                raise RunError(
-                    f"{path}: written with schema version {version}, this program knows {SCHEMA_VERSION}; "
-                    "use a newer beaver-tui"
-                )
+            check_schema(path / "run.json", msgspec.json.decode(content, type=dict[str, Any]))
             self.record = msgspec.json.decode(content, type=RunRecord)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ConfigError, ValueError) as error:  # ValueError: text that is not UTF-8
             raise RunError(f"{path / 'run.json'}: not a run record: {error}") from error
 
     @classmethod
@@ -105,17 +120,23 @@ class RunDirectory:
             # run.json last: a folder with it is a run, a folder without it is not yet one
             write_whole(path / "run.json", msgspec.json.format(msgspec.json.encode(record), indent=2))
         except OSError as error:
-            raise RunError(f"{path}: cannot be written: {error.strerror}") from error
+            raise RunUnwritable(path, error) from error
         return cls(path)
 
-    @property
+    @cached_property
     def plan(self) -> list[Cell]:
         """The cells that the run promises, in their order."""
         try:
             lines = (self.path / "plan.jsonl").read_bytes().splitlines()
             return [msgspec.json.decode(line, type=Cell) for line in lines]
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, msgspec.MsgspecError, ValueError) as error:
             raise RunError(f"{self.path / 'plan.jsonl'}: {error}") from error
+
+    def limited_to(self, cells: list[Cell]) -> RunDirectory:
+        """The same run as if it promised these cells only."""
+        view = copy(self)
+        view.plan = cells
+        return view
 
     def folder(self, cell: Cell) -> Path:
         """Where a cell's trajectory lies."""
@@ -134,16 +155,19 @@ class RunDirectory:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise RunError(f"{path}: {error.strerror}") from error
+            raise RunUnwritable(path, error) from error
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 owner = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip() or "another process"
                 raise RunError(f"{self.path}: this run is being written by {owner}") from None
-            os.ftruncate(descriptor, 0)
             us = {"pid": os.getpid(), "host": socket.gethostname(), "since": utc_now()}
-            os.write(descriptor, json.dumps(us).encode() + b"\n")
+            try:
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, json.dumps(us).encode() + b"\n")
+            except OSError as error:
+                raise RunUnwritable(path, error) from error
             yield
             os.ftruncate(descriptor, 0)
         finally:

@@ -12,6 +12,14 @@ from typing import Protocol
 from engine.errors import RunError
 
 
+class RunUnwritable(RunError):
+    """Nothing more can be written to the run: its disk is full, or its folder is gone. Ends a sweep, unlike any other error of
+    a single trajectory; the run goes on when there is room again."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(f"{path}: cannot be written: {error.strerror or error}")
+
+
 def sha256(content: bytes) -> str:
     """Hex SHA-256 of exact bytes."""
     return hashlib.sha256(content).hexdigest()
@@ -61,19 +69,29 @@ class DiskStore:
         path = self._root / kind / f"{digest}.{extension}"
         if not path.exists():
             # nothing is ever built from a stored prompt; replies are paid for, and solutions are read by later prompts
-            write_whole(path, content, durable=kind != "prompts")
+            self._write(path, content, durable=kind != "prompts")
         return digest
 
     def get(self, kind: str, digest: str) -> bytes:
         for path in (self._root / kind).glob(f"{digest}.*"):
-            content = path.read_bytes()
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise RunError(f"{path}: cannot be read: {error.strerror}") from error
             if sha256(content) != digest:
                 raise RunError(f"{path}: the content does not match its name; the run was changed by hand")
             return content
         raise RunError(f"{self._root / kind}: {digest[:12]}… is missing; the run is not complete")
 
     def save_log(self, iteration: int, step: str, text: str) -> None:
-        write_whole(self._logs / f"{iteration}-{step}.txt", text.encode("utf-8", "replace"), durable=False)
+        self._write(self._logs / f"{iteration}-{step}.txt", text.encode("utf-8", "replace"), durable=False)
+
+    @staticmethod
+    def _write(path: Path, content: bytes, *, durable: bool) -> None:
+        try:
+            write_whole(path, content, durable=durable)
+        except OSError as error:
+            raise RunUnwritable(path, error) from error
 
 
 def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
+from typing import IO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -10,12 +10,14 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from beaver_tui.batch.printers import Progress, iteration_line, summary_details, summary_rows
-from beaver_tui.batch.summary import summarize_run
+from beaver_tui.batch.output import Output
+from beaver_tui.batch.tables import HEADER, summary_details, summary_rows
+from beaver_tui.state.lines import describe, one_line
+from beaver_tui.state.progress import Progress
+from beaver_tui.state.summary import summarize_run
 from engine import events as ev
-from engine.devices.base import Device
 from engine.rundir import Cell, RunDirectory
-from engine.text import plain_text
+from engine.trajectory import Trajectory
 
 STYLES = {
     "environment_dependency": "magenta",
@@ -26,16 +28,22 @@ STYLES = {
     "timeout": "cyan",
     "functional_correctness": "bright_yellow",
     "passed": "green",
+    "header": "bold",
+    "fault": "bold red",
+    "note": "dim",
+    "solved": "bold green",
+    "unsolved": "bold",
 }
+"""A colour for every tone."""
 
 
 class RichPrinter:
     """Text objects only: nothing that a task or a model printed is read as markup."""
 
-    def __init__(self, run: RunDirectory, device: Device) -> None:
-        self._run, self._device = run, device
+    def __init__(self, run: RunDirectory, output: Output) -> None:
+        self._run = run
         self._progress = Progress(run)
-        self._console = Console(highlight=False, markup=False, emoji=False)
+        self._console = Console(file=cast("IO[str]", output), highlight=False, markup=False, emoji=False)
         self._bar = Bar(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -48,54 +56,28 @@ class RichPrinter:
             "trajectories", total=self._progress.total, completed=self._progress.over, eta=""
         )
 
-    def event(self, cell: Cell, event: ev.Event) -> None:
-        state = self._progress.apply(cell, event)
-        if isinstance(event, ev.IterationClosed):
-            verdict = state.iteration(event.iteration).verdict
-            style = STYLES.get(verdict.category if verdict else "", "")
-            self._say(cell, iteration_line(state, event), style)
-        elif isinstance(event, ev.InfraFailed):
-            self._say(cell, f"infra_error ({event.kind}): {event.message}", "bold red")
-        elif isinstance(event, ev.Controlled):
-            self._say(cell, f"{event.action} {event.detail}", "dim")
+    def event(self, cell: Cell | None, event: ev.Event) -> None:
+        state = self._progress.apply(cell, event) if cell is not None else Trajectory()
+        line = describe(cell, event, state)
+        if line is not None:
+            self._console.print(Text(line.text, style=STYLES.get(line.tone, "")))
+        if isinstance(event, ev.RunOpened):
+            self._bar.start()
         elif isinstance(event, ev.TrajectoryClosed):
-            self._say(
-                cell,
-                f"{'solved' if event.passed else 'not solved'}: {event.stop_reason}",
-                "bold green" if event.passed else "bold",
-            )
-            eta = self._progress.eta
-            left = f"about {round(eta)} s to go" if eta else ""
-            self._bar.update(self._row, completed=self._progress.over, eta=left)
+            self._bar.update(self._row, completed=self._progress.over, eta=self._progress.to_go)
 
     def notice(self, text: str) -> None:
-        self._console.print(Text(text, style="bold yellow"))
+        self._console.print(Text(one_line(text), style="bold yellow"))
 
-    def _say(self, cell: Cell, text: str, style: str) -> None:
-        self._console.print(Text.assemble((f"{cell}  ", "dim"), (plain_text(text), style)))
-
-    def __enter__(self) -> RichPrinter:
-        record = self._run.record
-        self._console.print(
-            Text(f"{self._run.path}  device: {self._device.label}  sandbox: {record.sandbox}", style="bold")
-        )
-        if self._device.missing:
-            self._console.print(Text(self._device.missing, style="yellow"))
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def end(self, *, whole: bool) -> None:
         self._bar.stop()
-        if kind is not None:
+        if not whole:
             return
         summaries = summarize_run(self._run)
-        header, body = summary_rows(summaries)
-        table = Table(*header)
-        for row in body:
+        table = Table(*HEADER)
+        for row in summary_rows(summaries):
             table.add_row(*(Text(value) for value in row))
         self._console.print(table)
-        for line in summary_details(summaries):
-            self._console.print(Text(line))
+        for text in summary_details(summaries):
+            self._console.print(Text(text))
         self._console.print(Text(f"run {self._run.path}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -27,7 +28,17 @@ RESERVED_BODY = ("model", "messages", "stream", "n")
 
 CHAT_FIELDS = ("base_url", "api_key_env", "temperature", "max_tokens", "seed", "prices", "extra_body")
 FILE_FIELDS = ("script", "path", "directory")
-SECRET_NAME = re.compile(r"(api_?key|secret|password|authorization|credential|^token$|_token$)", re.IGNORECASE)
+SECRET_NAME = re.compile(
+    r"(api|access|private)[_-]?key|secret|password|passwd|authorization|credential|(^|[_-])token$", re.IGNORECASE
+)
+VOCABULARY_NAME = re.compile(r"(eos|bos|pad|unk|sep|cls|mask|stop|start|end|image)[_-]token", re.IGNORECASE)
+"""A word of the model's vocabulary, which a service may be told, is no secret."""
+
+HIDDEN = "***"
+"""Stands in a description for what must not be written down."""
+
+MOST_SEED = 1 << 62
+"""Leaves room for what ``seed_for`` adds, within the 64 bits that services take."""
 
 
 def _above_zero(place: str, struct: msgspec.Struct, *names: str) -> None:
@@ -97,6 +108,8 @@ class FixerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             found.append(("name", "must be printable and not empty"))
         if self.max_concurrency < 1:
             found.append(("max_concurrency", f"is {self.max_concurrency}, and must be at least 1"))
+        if self.seed is not None and not 0 <= self.seed < MOST_SEED:
+            found.append(("seed", f"is {self.seed}, and must be between 0 and 2^62"))
         if self.kind == "chat":
             found += self._chat_problems()
         foreign = FILE_FIELDS if self.kind == "chat" else CHAT_FIELDS
@@ -115,6 +128,10 @@ class FixerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             found.append(("temperature", f"is {self.temperature}, and must be between 0 and 2"))
         if self.max_tokens is not None and self.max_tokens < 1:
             found.append(("max_tokens", f"is {self.max_tokens}, and must be at least 1"))
+        try:
+            json.dumps(self.extra_body, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            found.append(("extra_body", "holds what JSON cannot say, such as a date or .nan"))
         reserved = [name for name in RESERVED_BODY if name in self.extra_body]
         found += [(f"extra_body.{name}", "is set by the fixer itself") for name in reserved]
         return found
@@ -132,22 +149,26 @@ class FixerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return f"{host}:{parts.port}" if parts.port else host
 
     def describe(self) -> dict[str, Any]:
-        """The configuration for run.json and reports: only what was set, without secrets."""
+        """The configuration for run.json and reports: only what was set, with HIDDEN in the place of secrets."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         defaults: dict[str, Any] = msgspec.to_builtins(FixerConfig(name="-", kind="human"))
         kept = {name: value for name, value in plain.items() if value != defaults[name] or name in ("name", "kind")}
         if self.kind == "chat":
-            parts = urlsplit(self.url)
-            kept["base_url"] = urlunsplit((parts.scheme, self.host, parts.path, "", ""))
+            kept["base_url"] = _address_without_secrets(self.url, self.host)
         if self.extra_body:
             kept["extra_body"] = _without_secrets(self.extra_body)
         return kept
 
 
+def hidden_fields(described: Mapping[str, Any]) -> list[str]:
+    """The fields of a description in which something is hidden: it cannot be turned back into a configuration."""
+    return [name for name, value in described.items() if _hides(value)]
+
+
 def read_config(raw: object, where: str) -> FixerConfig:
     """A FixerConfig from what a YAML file held; ``where`` names file and entry in the ConfigError."""
     for name in raw if isinstance(raw, Mapping) else ():
-        if name not in FixerConfig.__struct_fields__ and SECRET_NAME.search(str(name)):
+        if name not in FixerConfig.__struct_fields__ and is_secret_name(str(name)):
             raise ConfigError(f"{where}: {name} has no place in a file; name its environment variable with api_key_env")
     try:
         return msgspec.convert(raw, FixerConfig)
@@ -210,9 +231,28 @@ def _is_web_address(url: str) -> bool:
         return False
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether what a field of that name holds must not be shown."""
+    return SECRET_NAME.search(name) is not None and VOCABULARY_NAME.fullmatch(name) is None
+
+
+def _address_without_secrets(url: str, host: str) -> str:
+    parts = urlsplit(url)
+    user = f"{HIDDEN}@" if "@" in parts.netloc else ""
+    return urlunsplit((parts.scheme, user + host, parts.path, HIDDEN if parts.query else "", ""))
+
+
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: "***" if SECRET_NAME.search(str(k)) else _without_secrets(v) for k, v in value.items()}
+        return {k: HIDDEN if is_secret_name(str(k)) else _without_secrets(v) for k, v in value.items()}
     if isinstance(value, list):
         return [_without_secrets(item) for item in value]
     return value
+
+
+def _hides(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_hides(inner) for inner in value.values())
+    if isinstance(value, list):
+        return any(_hides(inner) for inner in value)
+    return isinstance(value, str) and HIDDEN in value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ Listener = Callable[[Change], None]
 class HumanFixer:
     """Waits in ``directory`` until the person submits, by ``submit()`` or by a file named submit (see engine.fixers.desk).
 
-    One request at a time. Cancelling ends the watch and leaves the person's file where it is.
+    One person, one desk: of several requests one is laid out at a time, the others wait. Cancelling ends the watch and
+    leaves the person's file where it is.
     """
 
     def __init__(self, directory: Path, *, name: str = "human") -> None:
@@ -46,13 +48,18 @@ class HumanFixer:
         self._listeners: list[Listener] = []
         self._watch: FolderWatch | None = None
         self._submitted = False
+        self._desk_is_free = asyncio.Lock()
 
     async def propose(self, request: FixRequest) -> Reply:
         """The file as submitted, byte for byte: ``text.encode("utf-8", "surrogateescape")`` are its exact bytes, whatever
-        the editor's encoding and ends of lines. ``seconds`` is the person's time.
+        the editor's encoding and ends of lines. ``seconds`` is the person's time, without the wait for a free desk.
 
-        Raises RunError when another fixer waits in the folder, InfraError when the folder disappears.
+        Raises RunError when another process's fixer waits in the folder, InfraError when the folder disappears.
         """
+        async with self._desk_is_free:
+            return await self._ask(request)
+
+    async def _ask(self, request: FixRequest) -> Reply:
         started = time.monotonic()
         desk = Desk(self.directory)
         with desk.laid_out(self.name, request):

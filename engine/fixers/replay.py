@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from engine.errors import NoMoreAnswers
 from engine.fixers.base import FixRequest, Reply
 from engine.task import Task
 
 
-@dataclass(frozen=True)
-class StoredReply:
-    """A reply as a run keeps it: its text, and the facts that came with it."""
-
-    text: str
-    whole_file: bool
-    model: str
-    finish_reason: str
-
-
 class ReplayFixer:
     """Gives the stored replies of (task, attempt) in their order. ``replies`` is read from a run by ``engine.sweep``."""
 
-    def __init__(self, name: str, replies: dict[tuple[str, int], list[StoredReply]]) -> None:
+    def __init__(self, name: str, replies: dict[tuple[str, int], list[Reply]]) -> None:
         self.name = name
         self._replies = replies
 
@@ -36,7 +24,7 @@ class ReplayFixer:
             raise NoMoreAnswers(f"{self.name}: the stored trajectory of {request.task.id} has {len(stored)} replies")
         reply = stored[request.iteration - 1]
         request.on_delta(reply.text, False)
-        return Reply(text=reply.text, whole_file=reply.whole_file, model=reply.model, finish_reason=reply.finish_reason)
+        return reply
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import yaml
-
 from engine.errors import ConfigError, NoMoreAnswers
 from engine.fixers.base import FixRequest, Reply
 from engine.task import Task
+from engine.yaml_file import read_yaml
 
 
 class ScriptedFixer:
@@ -54,12 +53,7 @@ class ScriptedFixer:
 
 
 def _read_yaml(path: Path) -> dict[str, list[str]]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"--fixer scripted:{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--fixer scripted:{path}: not YAML: {' '.join(str(error).split())}") from error
+    content = read_yaml(path, f"--fixer scripted:{path}")
     if not isinstance(content, dict) or not all(
         isinstance(replies, list) and all(isinstance(reply, str) for reply in replies) for replies in content.values()
     ):

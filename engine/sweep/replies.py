@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.errors import ConfigError
-from engine.fixers.replay import ReplayFixer, StoredReply
+from engine.fixers.base import Reply
+from engine.fixers.replay import ReplayFixer
 from engine.manifest import read_cell
 from engine.rundir import RunDirectory
+from engine.store import Store
 from engine.trajectory import Trajectory
 
 
@@ -22,20 +24,22 @@ def replay_fixer(name: str, path: Path) -> ReplayFixer:
         raise ConfigError(
             f"--fixer replay:{text}: the run has the fixers {', '.join(fixers)}; name one: replay:{text}::{fixers[0]}"
         )
-    replies: dict[tuple[str, int], list[StoredReply]] = {}
+    replies: dict[tuple[str, int], list[Reply]] = {}
     for cell in run.plan:
         trajectory = read_cell(run, cell) if cell.fixer == wanted else None
         if trajectory is not None:
-            replies[cell.task, cell.attempt] = _replies(run, cell_trajectory=trajectory)
+            replies[cell.task, cell.attempt] = _replies(run.store(cell), trajectory)
     return ReplayFixer(name, replies)
 
 
-def _replies(run: RunDirectory, *, cell_trajectory: Trajectory) -> list[StoredReply]:
-    store = run.store(run.plan[0])
+def _replies(store: Store, trajectory: Trajectory) -> list[Reply]:
+    """What was answered. Tokens, cost and seconds were paid for in the stored run, and cost nothing now."""
     found = []
-    for iteration in cell_trajectory.iterations:
+    for iteration in trajectory.iterations:
         reply = iteration.reply
         if reply is not None:
             text = store.get("responses", reply.response).decode("utf-8", "surrogateescape")
-            found.append(StoredReply(text, reply.whole_file, reply.model, reply.finish_reason))
+            found.append(
+                Reply(text=text, whole_file=reply.whole_file, model=reply.model, finish_reason=reply.finish_reason)
+            )
     return found

@@ -9,17 +9,19 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
 from engine import events as ev
-from engine.errors import RunError
+from engine.errors import BeaverError, RunError
 from engine.fixers.base import Fixer, Recorded
 from engine.journal import Journal
 from engine.loop import Examiner, Setting, repair
-from engine.manifest import write_manifest
+from engine.manifest import read_cell, write_manifest
 from engine.protocol import Protocol, Sampling
 from engine.rundir import Cell, RunDirectory
+from engine.store import RunUnwritable
 from engine.task import Task
 from engine.trajectory import Trajectory, fold
 
-Listener = Callable[[Cell, ev.Event], None]
+Listener = Callable[[Cell | None, ev.Event], None]
+"""Called with every event and its cell; None for an event of the run itself."""
 
 _SYNCED = (ev.ReplyReceived, ev.IterationClosed, ev.TrajectoryClosed)
 """After these the journal is fsynced: a reply is paid for, an iteration is a result."""
@@ -30,9 +32,9 @@ def plan_cells(
 ) -> list[Cell]:
     """All cells of a run, by task, then fixer, then attempt. Repeated sampling draws at least K attempts; a recorded fixer
     without an answer for a task promises nothing for it."""
-    count = attempts or 1
+    count = 1 if attempts is None else attempts
     if protocol.sampling is Sampling.REPEATED:
-        count = max(attempts or 0, protocol.k)
+        count = max(count, protocol.k)
     panel = list(fixers)
     return [
         Cell(task.id, fixer.name, attempt)
@@ -46,7 +48,11 @@ def plan_cells(
 @dataclass
 class Sweep:
     """A run being played. ``stop`` ends it after the steps that are running; cancelling ends it at once; both leave
-    journals that resume. ``listener`` sees every event of every cell, in order."""
+    journals that resume. ``listener`` sees every event of every cell, in order; what it raises ends the sweep.
+
+    An error of one cell (a damaged journal, a missing file) is a fault of that cell, and the others go on; only a run that
+    cannot be written any more (RunUnwritable) ends them all.
+    """
 
     run: RunDirectory
     tasks: dict[str, Task]
@@ -56,7 +62,8 @@ class Sweep:
     listener: Listener = lambda cell, event: None
     stopping: bool = False
     faults: list[tuple[Cell, ev.InfraFailed]] = field(default_factory=list)
-    began: bool = False
+    broken: set[Cell] = field(default_factory=set)
+    """Cells that could not be played for an error of their own."""
 
     def stop(self) -> None:
         """Begin no further step."""
@@ -65,47 +72,65 @@ class Sweep:
     async def play(self) -> None:
         """Play every cell that is not finished, then write the manifest. In two phases (paper C.3) every cell gets its
         first iteration before any gets its second; the rows are the same."""
-        self.began = True
         try:
+            place = self.harness.place
+            self.listener(
+                None,
+                ev.RunOpened(
+                    run=str(self.run.path), cells=len(self.run.plan), device=place.label, sandbox=place.sandbox
+                ),
+            )
             if self.run.record.two_phase:
-                await self._play_all(self.run.plan, stop_after=1)
-            await self._play_all(self.run.plan, stop_after=None)
+                await self._play_all(stop_after=1)
+            await self._play_all(stop_after=None)
         except BaseException:
-            with suppress(OSError):  # what interrupted us may be a full disk; the manifest can be rebuilt at any time
-                write_manifest(self.run)
+            with suppress(RunUnwritable):  # what ended us may be a full disk; the manifest can be rebuilt at any time
+                self._write_manifest()
             raise
         finally:
             for fixer in self.fixers.values():
                 await fixer.close()
-        write_manifest(self.run)
+        self._write_manifest()
 
-    async def _play_all(self, cells: list[Cell], stop_after: int | None) -> None:
-        waiting = deque(cells)
+    async def _play_all(self, stop_after: int | None) -> None:
+        waiting = deque(cell for cell in self.run.plan if cell not in self.broken)
 
         async def work() -> None:
             while waiting and not self.stopping:
                 await self._play_cell(waiting.popleft(), stop_after)
 
+        workers = min(self.jobs, len(waiting))
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self.jobs, len(cells))):
+                for _ in range(workers):
                     group.create_task(work())
-        except BaseExceptionGroup as faults:
-            first = faults.exceptions[0]  # the others were cancelled because of it, or met the same full disk
-            if isinstance(first, OSError):
-                raise RunError(f"{self.run.path}: cannot be written: {first.strerror}") from first
+        except BaseExceptionGroup as errors:
+            first = errors.exceptions[0]  # the others were cancelled because of it, or met the same full disk
+            if isinstance(first, _ListenerError):
+                raise first.error from None
             raise first from None
 
     async def _play_cell(self, cell: Cell, stop_after: int | None) -> None:
-        with Journal(self.run.journal(cell)) as journal:
-            past = fold(journal.events)
-            if past.closed is not None or (stop_after and len(past.finished) >= stop_after):
-                return
-            if journal.torn_bytes:
-                note = ev.Controlled(action="repaired", detail=f"cut {journal.torn_bytes} bytes of a torn line")
-                journal.append(note)
-                self.listener(cell, note)
-            await self._write(cell, journal, past, stop_after)
+        number = 1
+        try:
+            with Journal(self.run.journal(cell)) as journal:
+                past = fold(journal.events)
+                number = len(past.finished) + 1
+                if past.closed is not None or (stop_after is not None and len(past.finished) >= stop_after):
+                    return
+                if journal.torn_bytes:
+                    note = ev.Controlled(action="repaired", detail=f"cut {journal.torn_bytes} bytes of a torn line")
+                    journal.append(note)
+                    self._tell(cell, note)
+                await self._write(cell, journal, past, stop_after)
+        except RunUnwritable:
+            raise
+        except (BeaverError, OSError) as error:
+            # told and counted, not journaled: the journal itself may be what is wrong
+            self.broken.add(cell)
+            fault = ev.InfraFailed(iteration=number, kind="cell", message=str(error), final=True)
+            self.faults.append((cell, fault))
+            self._tell(cell, fault)
 
     async def _write(self, cell: Cell, journal: Journal, past: Trajectory, stop_after: int | None) -> None:
         setting = Setting(
@@ -124,6 +149,34 @@ class Sweep:
                     journal.sync()
                 if isinstance(event, ev.InfraFailed) and event.final:
                     self.faults.append((cell, event))
-                self.listener(cell, event)
+                self._tell(cell, event)
                 if self.stopping and event.durable:
                     return
+
+    def _tell(self, cell: Cell, event: ev.Event) -> None:
+        """Whatever the listener raises is neither the cell's fault nor the disk's: it passes both handlers unseen."""
+        try:
+            self.listener(cell, event)
+        except Exception as error:
+            raise _ListenerError(error) from error
+
+    def _write_manifest(self) -> None:
+        """The rows of every cell that can be read; a cell with a damaged journal has none, and was told."""
+        damaged = {cell for cell in self.broken if not self._is_readable(cell)}
+        try:
+            write_manifest(self.run.limited_to([cell for cell in self.run.plan if cell not in damaged]))
+        except OSError as error:
+            raise RunUnwritable(self.run.path, error) from error
+
+    def _is_readable(self, cell: Cell) -> bool:
+        try:
+            read_cell(self.run, cell)
+        except RunError:
+            return False
+        return True
+
+
+class _ListenerError(Exception):
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error

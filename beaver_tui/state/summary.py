@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from engine.manifest import read_cell
+from beaver_tui.state.progress import read_sound_cell
 from engine.rundir import RunDirectory
 
 
@@ -31,7 +31,7 @@ def summarize_run(run: RunDirectory) -> list[FixerSummary]:
     for cell in run.plan:
         summary = found.setdefault(cell.fixer, FixerSummary(cell.fixer))
         summary.cells += 1
-        trajectory = read_cell(run, cell)
+        trajectory = read_sound_cell(run, cell)
         if trajectory is None:
             summary.unfinished += 1
             continue

@@ -1,0 +1,104 @@
+"""Events in words: the one place that decides what a batch says of an event, and that makes outside text harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from engine import events as ev
+from engine.rundir import Cell
+from engine.text import plain_text
+from engine.trajectory import Trajectory
+
+GLYPHS = {
+    "environment_dependency": "⌂",
+    "integration": "⊄",
+    "buildability": "✗",
+    "out_of_memory": "▣",
+    "illegal_memory_access": "⚡",
+    "timeout": "◷",
+    "functional_correctness": "≠",
+    "passed": "✓",
+    "unclassified": "?",
+}
+"""One sign per category, the same wherever a category is shown."""
+
+SHOWN_SIGNATURE = 60
+"""Characters of a signature in a line: one row of a terminal must hold the whole line."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of text, free of control sequences and line ends. ``tone`` says what it is: a category, or header, fault,
+    note, solved, unsolved; each view has a colour for it, or none."""
+
+    text: str
+    tone: str = ""
+
+
+def one_line(text: str) -> str:
+    """Outside text as one harmless line."""
+    return " ".join(part.strip() for part in plain_text(text).splitlines() if part.strip())
+
+
+def shortened(text: str, width: int) -> str:
+    """At most ``width`` characters."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def describe(cell: Cell | None, event: ev.Event, state: Trajectory) -> Line | None:
+    """What to say of an event, None for nothing. ``state`` is the cell's trajectory after the event."""
+    words = _WORDS.get(type(event))
+    if words is None:
+        return None
+    text, tone = words(event, state)
+    return Line(one_line(text if cell is None else f"{cell}  {text}"), tone)
+
+
+def _opened(event: ev.RunOpened, state: Trajectory) -> tuple[str, str]:
+    return f"run {event.run}  {event.cells} cells  device: {event.device}  sandbox: {event.sandbox}", "header"
+
+
+def _closed_iteration(event: ev.IterationClosed, state: Trajectory) -> tuple[str, str]:
+    """Category, lines changed, seconds, speedup, signals."""
+    iteration = state.iteration(event.iteration)
+    verdict, candidate = iteration.verdict, iteration.candidate
+    assert verdict is not None and state.opened is not None
+    words = [f"{event.iteration}/{state.opened.protocol.iterations}", GLYPHS[verdict.category], verdict.category]
+    if verdict.signature:
+        words.append(f"[{shortened(verdict.signature, SHOWN_SIGNATURE)}]")
+    if candidate is not None:
+        words.append(f"+{candidate.added} -{candidate.removed}")
+    spent = sum(step.step.seconds for step in (iteration.built, iteration.tested) if step is not None)
+    words.append(f"{spent:.1f} s")
+    if iteration.timed is not None:
+        speedup = iteration.timed.speedup
+        words.append(f"{speedup:.2f}x gate {iteration.timed.gate}" if speedup is not None else "speedup unmeasured")
+    if iteration.signals:
+        words.append("≡ " + ", ".join(iteration.signals))
+    return " ".join(words), verdict.category
+
+
+def _failed(event: ev.InfraFailed, state: Trajectory) -> tuple[str, str]:
+    what = "given up" if event.final else "tried again"
+    return f"infra_error ({event.kind}, {what}): {event.message}", "fault"
+
+
+def _controlled(event: ev.Controlled, state: Trajectory) -> tuple[str, str]:
+    return f"{event.action} {event.detail}", "note"
+
+
+def _closed(event: ev.TrajectoryClosed, state: Trajectory) -> tuple[str, str]:
+    solved = "solved" if event.passed else "not solved"
+    return f"{solved}: {event.stop_reason}", "solved" if event.passed else "unsolved"
+
+
+_WORDS: dict[type[ev.Event], Callable[[Any, Trajectory], tuple[str, str]]] = {
+    ev.RunOpened: _opened,
+    ev.IterationClosed: _closed_iteration,
+    ev.InfraFailed: _failed,
+    ev.Controlled: _controlled,
+    ev.TrajectoryClosed: _closed,
+}
+"""Events that are told; the others are steps on the way to these."""

@@ -1,0 +1,61 @@
+"""How far a run is: every cell's events folded, what is over counted, the time to go estimated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from engine import events as ev
+from engine.errors import RunError
+from engine.manifest import read_cell
+from engine.rundir import Cell, RunDirectory
+from engine.trajectory import Trajectory
+
+
+class Progress:
+    """The numbers that every view of a running batch shows. ``over`` counts cells that have an end."""
+
+    def __init__(self, run: RunDirectory, clock: Callable[[], float] = time.monotonic) -> None:
+        self._states: dict[Cell, Trajectory] = {}
+        self._clock, self._began = clock, clock()
+        self.total = len(run.plan)
+        for cell in run.plan:
+            trajectory = read_sound_cell(run, cell)
+            if trajectory is not None:
+                self._states[cell] = trajectory
+        self.over = self._over_before = sum(state.closed is not None for state in self._states.values())
+
+    def apply(self, cell: Cell, event: ev.Event) -> Trajectory:
+        """Fold one event in; returns the state of its cell after it."""
+        state = self._states.setdefault(cell, Trajectory())
+        if event.durable:
+            state.apply(event)
+        self.over += isinstance(event, ev.TrajectoryClosed)
+        return state
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds to go, at the pace so far; None before the first cell is over and when nothing is left."""
+        done = self.over - self._over_before
+        if done <= 0 or self.over >= self.total:
+            return None
+        return (self._clock() - self._began) / done * (self.total - self.over)
+
+    @property
+    def to_go(self) -> str:
+        """The time to go in words; empty when it is unknown."""
+        return "" if self.eta is None else f"about {span(self.eta)} to go"
+
+
+def read_sound_cell(run: RunDirectory, cell: Cell) -> Trajectory | None:
+    """A cell's trajectory; None when it was not begun, or when its journal is damaged, which the sweep tells by itself."""
+    try:
+        return read_cell(run, cell)
+    except RunError:
+        return None
+
+
+def span(seconds: float) -> str:
+    """ "2 min 5 s"."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

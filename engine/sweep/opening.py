@@ -1,0 +1,211 @@
+"""From what a user asks for to a sweep that is ready to play: a new run, or one that goes on under the same conditions.
+
+Wishes are taken from the command line first, then from the run's record or the config file, then from the defaults.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.config import BatchConfig, check_bounds, first_given, read_batch_config, read_protocol
+from engine.corpora import Corpus, builtin_folder, load_corpus
+from engine.errors import ConfigError, RunError
+from engine.fixers.base import Fixer
+from engine.fixers.config import FixerConfig
+from engine.harness.examine import Harness
+from engine.harness.limits import Limits
+from engine.local import local_harness
+from engine.rundir import Cell, DeviceRecord, RunDirectory, RunRecord
+from engine.sweep.registry import build_fixer, chosen_configs, recorded_configs
+from engine.sweep.sweep import Sweep, plan_cells
+
+BUILTIN = "built-in"
+
+Warn = Callable[[str], None]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says; None and empty where it says nothing. Names are those of its flags."""
+
+    corpus: str | None = None
+    tasks: tuple[str, ...] = ()
+    fixers: tuple[str, ...] = ()
+    config: Path | None = None
+    out: Path | None = None
+    resume: Path | None = None
+    device: str | None = None
+    k: int | None = None
+    history: int | None = None
+    feedback: str | None = None
+    gate: float | None = None
+    gate_mode: str | None = None
+    sampling: str | None = None
+    temperature: float | None = None
+    observe: bool = False
+    attempts: int | None = None
+    preset: str | None = None
+    two_phase: bool = False
+    jobs: int | None = None
+    seed: str | None = None
+    sandbox: str | None = None
+
+    def __post_init__(self) -> None:
+        check_bounds("--jobs", "jobs", self.jobs)
+        check_bounds("--attempts", "attempts", self.attempts)
+        if self.seed is not None and not self.seed.strip():
+            raise ConfigError("--seed: must not be empty; without --seed a fresh one is drawn")
+
+
+RESUMABLE = ("config", "resume", "device", "jobs", "sandbox")
+"""Options that --resume allows: where the run goes on. All others were decided when it began."""
+
+PROTOCOL_OPTIONS = ("k", "history", "feedback", "gate", "gate_mode", "sampling", "temperature")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A sweep that is ready, and the harness that it plays on: close the harness when the sweep is over."""
+
+    sweep: Sweep
+    harness: Harness
+
+
+def open_sweep(options: Options, tool_version: str, warn: Warn) -> Opened:
+    """Make or reopen the run that ``options`` ask for, with everything that playing it needs. Nothing is written before all of
+    it is there. ``warn`` is called with what a user should know and need not act on."""
+    settings = read_batch_config(options.config) if options.config is not None else BatchConfig()
+    for warning in settings.warnings:
+        warn(warning)
+    if options.resume is None:
+        return _begin(options, settings, tool_version)
+    return _go_on(options, options.resume, settings, warn)
+
+
+def _begin(options: Options, settings: BatchConfig, tool_version: str) -> Opened:
+    corpus_path = first_given(options.corpus, settings.corpus, default=BUILTIN)
+    corpus = _load(corpus_path)
+    wish = first_given(options.device, settings.device, default="auto")
+    out = first_given(options.out, default=Path("runs"))
+    harness = local_harness(
+        wish,
+        first_given(options.sandbox, settings.sandbox, default="auto"),
+        settings.limits.apply(Limits()),
+        hide=(corpus.path.resolve(), out.resolve()),
+    )
+    configs = chosen_configs(options.fixers, settings.fixers)
+    fixers = _built(configs)
+    protocol = read_protocol(first_given(options.preset, settings.preset), settings.protocol, _protocol_layer(options))
+    chosen = corpus.select(options.tasks or tuple(settings.tasks))
+    plan = plan_cells(chosen, fixers.values(), protocol, first_given(options.attempts, settings.attempts))
+    record = RunRecord(
+        name=first_given(settings.name, default="-".join(config.name for config in configs)[:60]),
+        tool_version=tool_version,
+        protocol=protocol,
+        corpus=corpus_path if corpus_path == BUILTIN else str(Path(corpus_path).resolve()),
+        corpus_hash=corpus.digest,
+        tasks=len(chosen),
+        fixers=[config.describe() for config in configs],
+        device=DeviceRecord.of(harness.device, wish),
+        sandbox=harness.sandbox.name,
+        toolkit=harness.toolkit.version,
+        limits=settings.limits,
+        two_phase=options.two_phase or bool(settings.two_phase),
+    )
+    if options.seed is not None:
+        record = msgspec.structs.replace(record, seed=options.seed)
+    run = create_run(record, plan, options.out)
+    return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs))
+
+
+def create_run(record: RunRecord, plan: list[Cell], out: Path | None) -> RunDirectory:
+    """A new run on disk, in ``out`` or in a fresh folder under runs/. A plan without cells is refused."""
+    if not plan:
+        raise ConfigError("nothing to do: no chosen fixer has an answer for any chosen task")
+    return RunDirectory.create(record, plan, out)
+
+
+def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) -> Opened:
+    run = open_run(options, folder)
+    record = run.record
+    if ignored := [name for name in settings.given if name != "fixers"]:
+        warn(f"--config {options.config}: a run keeps its settings; ignored: {', '.join(ignored)}")
+    if strangers := {config.name for config in settings.fixers} - {entry.get("name") for entry in record.fixers}:
+        warn(f"--config {options.config}: the run has no fixers {', '.join(sorted(strangers))}; ignored")
+    corpus = _load(record.corpus)
+    harness = local_harness(
+        first_given(options.device, default=record.device.wish),
+        first_given(options.sandbox, default=record.sandbox),
+        record.limits.apply(Limits()),
+        hide=(corpus.path.resolve(), folder.resolve()),
+    )
+    same_conditions(run, corpus, harness, warn)
+    fixers = _built(recorded_configs(run, settings.fixers))
+    for cell in run.plan:
+        if cell.task not in corpus.tasks or cell.fixer not in fixers:
+            raise RunError(
+                f"{run.path / 'plan.jsonl'}: {cell}: no such task or fixer in this run; it was changed by hand"
+            )
+    return _opened(run, corpus, fixers, harness, options.jobs)
+
+
+def open_run(options: Options, folder: Path) -> RunDirectory:
+    """The run in ``folder``, to go on with. Raises ConfigError that names the options which a run in progress does not take."""
+    plain = Options()
+    flags = {"fixers": "--fixer", "k": "-k"}
+    given = [
+        flags.get(name, f"--{name.replace('_', '-')}")
+        for name in Options.__struct_fields__
+        if name not in RESUMABLE and getattr(options, name) != getattr(plain, name)
+    ]
+    if given:
+        raise ConfigError(f"--resume {folder}: a run keeps its settings; leave out {', '.join(given)}")
+    return RunDirectory(folder)
+
+
+def same_conditions(run: RunDirectory, corpus: Corpus, harness: Harness, warn: Warn) -> None:
+    """Rows of one run must be comparable: same corpus, same kind of device, same sandbox. Raises RunError where they differ;
+    another toolkit, which a machine may not offer twice, is only a warning."""
+    record, device = run.record, harness.device
+    if record.corpus_hash != corpus.digest:
+        raise RunError(
+            f"{run.path}: the corpus {record.corpus} has changed since the run began; rows would not be comparable"
+        )
+    if (record.device.kind, record.device.name) != (device.kind, device.name):
+        raise RunError(
+            f"{run.path}: begun on {record.device.name}, and this is {device.name}; rows would not be comparable. "
+            f"Replay its answers into a new run instead: --fixer replay:{run.path}"
+        )
+    if record.sandbox != harness.sandbox.name:
+        raise RunError(
+            f"{run.path}: begun in the sandbox {record.sandbox}, and this is {harness.sandbox.name}; rows would not be "
+            f"comparable. Leave out --sandbox, or replay its answers into a new run: --fixer replay:{run.path}"
+        )
+    if record.toolkit != harness.toolkit.version:
+        warn(
+            f"{run.path}: begun with CUDA {record.toolkit}, and this is {harness.toolkit.version}; "
+            "compiler messages and times may differ within this run"
+        )
+
+
+def _opened(run: RunDirectory, corpus: Corpus, fixers: dict[str, Fixer], harness: Harness, jobs: int | None) -> Opened:
+    at_a_time = first_given(jobs, os.cpu_count(), default=1)
+    return Opened(Sweep(run, corpus.tasks, fixers, harness, at_a_time), harness)
+
+
+def _load(path: str) -> Corpus:
+    return load_corpus(builtin_folder() if path == BUILTIN else Path(path))
+
+
+def _built(configs: list[FixerConfig]) -> dict[str, Fixer]:
+    """Each fixer, built once: what it was configured with is what it asks with."""
+    return {config.name: build_fixer(config, os.environ) for config in configs}
+
+
+def _protocol_layer(options: Options) -> dict[str, object]:
+    layer: dict[str, object] = {name: getattr(options, name) for name in PROTOCOL_OPTIONS}
+    return {**layer, "early_stop": "observe" if options.observe else None}
