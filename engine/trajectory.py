@@ -38,11 +38,11 @@ class Iteration:
 
     @property
     def step(self) -> Step:
-        """What the stagnation signals look at. A reply without a usable file counts by the reply's own hash."""
+        """What the stagnation signals look at. Without a usable file there is no code that could be a duplicate: such a step
+        is like no other, and only no_progress can see that replies keep being unusable."""
         assert self.verdict is not None
-        candidate = self.candidate.solution if self.candidate else None
-        reply = self.reply.response if self.reply else ""
-        return Step(candidate or f"reply:{reply}", self.verdict.category, self.verdict.signature)
+        solution = self.candidate.solution if self.candidate else None
+        return Step(solution or f"none:{self.number}", self.verdict.category, self.verdict.signature)
 
     @property
     def passed(self) -> bool:

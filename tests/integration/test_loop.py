@@ -94,6 +94,16 @@ async def test_unusable_replies_are_integration_with_their_reason(harness, make_
     assert "no code in the reply" in trajectory.iterations[0].feedback.text
 
 
+async def test_equal_replies_without_code_are_no_duplicate_code(harness, make_task, tmp_path):
+    script = tmp_path / "replies.yaml"
+    script.write_text(
+        "sum: ['I am not sure.', '```cpp\nreturn 0;\n```', 'I am not sure.', 'I am not sure.', 'I am not sure.']\n"
+    )
+    trajectory = await play(make_task(), harness, str(script))
+    assert trajectory.closed.stop_reason == "no_progress"
+    assert not any({"duplicate_code", "code_cycle"} & set(iteration.signals) for iteration in trajectory.iterations)
+
+
 async def test_a_reply_cut_by_the_token_limit_is_flagged(harness, make_task):
     class Cut:
         name = "cut"

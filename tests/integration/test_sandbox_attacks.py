@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,16 @@ from engine.harness.backends import environment
 from engine.harness.limits import MIB, Limits
 from engine.harness.process import Ended, kill_tree, run_step
 from engine.harness.sandbox import Box, Bubblewrap, Namespaces, NoSandbox, Sandbox, choose_sandbox
+from tests.support.until import until_async
+
+_numbers = itertools.count(os.getpid() * 1000)
+
+
+@pytest.fixture
+def forever() -> str:
+    """Seconds to sleep, as an argument that no other test, worker or checkout uses: processes are found by it."""
+    return f"{next(_numbers)}"
+
 
 LIMITS = Limits(wall=10, file_size=64 * MIB, processes=64)
 SECRET = "sk-attack-test-0123456789"
@@ -78,7 +88,7 @@ async def test_home_project_and_reference_are_not_visible(room: Room):
     project = Path(__file__).resolve().parents[2]
     ended = await room.run(f"cat {room.host}/reference.cu {project}/pyproject.toml; ls -A {Path.home()}/ {project}/")
     assert "the answer" not in ended.stdout.text()
-    assert "beaver-tui" not in ended.stdout.text()
+    assert "[project]" not in ended.stdout.text()
     assert ended.stdout.text().replace(f"{Path.home()}/:", "").replace(f"{project}/:", "").strip() == ""
 
 
@@ -109,21 +119,23 @@ async def test_it_has_no_capabilities_and_no_way_to_root(room: Room):
     assert "NoNewPrivs:\t1" in ended.stdout.text()
 
 
-async def test_a_daemon_dies_with_its_step(room: Room):
+async def test_a_daemon_dies_with_its_step(room: Room, forever: str):
     ended = await room.run(
-        "(setsid nohup sleep 7531 >/dev/null 2>&1 &) ; (trap '' HUP TERM; sleep 7531 & ) ; echo done"
+        f"(setsid nohup sleep {forever} >/dev/null 2>&1 &) ; (trap '' HUP TERM; sleep {forever} & ) ; echo done"
     )
     assert ended.stdout.text() == "done\n"
-    assert not _running("7531")
+    assert not _running(forever)
 
 
-async def test_a_timeout_kills_the_whole_tree_and_keeps_the_output(room: Room):
-    ended = await room.run("echo before; (setsid sleep 7532 &); sleep 7532", limits=replace(LIMITS, wall=0.5))
+async def test_a_timeout_kills_the_whole_tree_and_keeps_the_output(room: Room, forever: str):
+    ended = await room.run(
+        f"echo before; (setsid sleep {forever} &); sleep {forever}", limits=replace(LIMITS, wall=0.5)
+    )
     assert ended.timed_out
     assert ended.exit_code is None
     assert ended.signal is None
     assert ended.stdout.text() == "before\n"
-    assert not _running("7532")
+    assert not _running(forever)
 
 
 async def test_a_fork_bomb_ends_with_its_step(room: Room):
@@ -217,16 +229,16 @@ async def test_the_disk_of_temporary_files_is_bounded(bubble: Room):
     assert int(ended.stdout.text()) <= 1024 * MIB
 
 
-async def test_cancelling_kills_the_tree(bubble: Room):
-    task = asyncio.create_task(bubble.run("setsid sleep 7533 & sleep 7533"))
-    await _until(lambda: _running("7533"))
+async def test_cancelling_kills_the_tree(bubble: Room, forever: str):
+    task = asyncio.create_task(bubble.run(f"setsid sleep {forever} & sleep {forever}"))
+    await until_async(lambda: _running(forever), "the step to run")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not _running("7533")
+    assert not _running(forever)
 
 
-async def test_a_killed_harness_leaves_nothing_running(bubble: Room):
+async def test_a_killed_harness_leaves_nothing_running(bubble: Room, forever: str):
     """kill -9 of the program itself: the candidate must not outlive it."""
     bubble.workspace.chmod(0o755)  # the other process has another uid for its candidates
     script = (
@@ -234,13 +246,13 @@ async def test_a_killed_harness_leaves_nothing_running(bubble: Room):
         "from engine.harness.limits import Limits\nfrom engine.harness.process import run_step\n"
         "from engine.harness.sandbox import Box, Bubblewrap\n"
         f"box = Box(workspace=Path({str(bubble.workspace)!r}), environment={{'PATH': '/usr/bin:/bin'}})\n"
-        "asyncio.run(run_step(Bubblewrap().launch('sleep 7534', box, Limits()), Limits()))\n"
+        f"asyncio.run(run_step(Bubblewrap().launch('sleep {forever}', box, Limits()), Limits()))\n"
     )
     harness = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(Path.cwd())})
-    await _until(lambda: _running("7534"))
+    await until_async(lambda: _running(forever), "the step to run")
     harness.kill()
     harness.wait()
-    await _until(lambda: not _running("7534"))
+    await until_async(lambda: not _running(forever), "the step to be gone")
 
 
 async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path: Path):
@@ -252,7 +264,7 @@ async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path:
         launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2"
     )
     running = asyncio.create_task(run_step(longer, LIMITS))
-    await _until(lambda: _running("0.3"))
+    await until_async(lambda: _running("0.3"), "0.3 runs")
     kill_tree(2**22 + 1, launch)
     assert (await running).stdout.text() == "survived\n"
 
@@ -269,13 +281,13 @@ async def test_a_hidden_place_may_have_a_space_in_its_name():
     assert boxed.stdout.text() == "done\n"
 
 
-async def test_without_a_sandbox_strays_are_still_killed(tmp_path: Path):
+async def test_without_a_sandbox_strays_are_still_killed(tmp_path: Path, forever: str):
     (tmp_path / "ws").mkdir()
     (tmp_path / "home").mkdir()
     box = Box(workspace=tmp_path / "ws", environment=environment(None))
-    ended = await run_step(NoSandbox().launch("setsid sleep 7535 & echo started", box, LIMITS), LIMITS)
+    ended = await run_step(NoSandbox().launch(f"setsid sleep {forever} & echo started", box, LIMITS), LIMITS)
     assert ended.stdout.text() == "started\n"
-    assert not _running("7535")
+    assert not _running(forever)
 
 
 def test_nothing_runs_unprotected_unless_asked(monkeypatch: pytest.MonkeyPatch):
@@ -295,10 +307,3 @@ def _running(argument: str) -> bool:
         argument in (process.info["cmdline"] or []) and process.info["status"] != psutil.STATUS_ZOMBIE
         for process in psutil.process_iter(["cmdline", "status"])
     )
-
-
-async def _until(condition) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        await asyncio.sleep(0.02)
