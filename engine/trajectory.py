@@ -38,11 +38,10 @@ class Iteration:
 
     @property
     def step(self) -> Step:
-        """What the stagnation signals look at. Without a usable file there is no code that could be a duplicate: such a step
-        is like no other, and only no_progress can see that replies keep being unusable."""
+        """What the stagnation signals look at."""
         assert self.verdict is not None
         solution = self.candidate.solution if self.candidate else None
-        return Step(solution or f"none:{self.number}", self.verdict.category, self.verdict.signature)
+        return Step(solution, self.verdict.category, self.verdict.signature)
 
     @property
     def passed(self) -> bool:

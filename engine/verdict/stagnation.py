@@ -28,9 +28,10 @@ class Signal(StrEnum):
 
 
 class Step(NamedTuple):
-    """What stagnation needs to know of one iteration: SHA-256 of the candidate's bytes, category, signature."""
+    """What stagnation needs to know of one iteration: SHA-256 of the candidate's bytes (None when the reply held no usable
+    file: what is no code is no duplicate of any), category, signature."""
 
-    sha: str
+    sha: str | None
     category: str
     signature: str
 
@@ -61,7 +62,7 @@ def signals(
     """
     near = armed(steps, oscillation_m=oscillation_m, oscillation_n=oscillation_n, no_progress_c=no_progress_c)
     fired = {state.signal for state in near if state.fires}
-    if len(steps) >= 2:
+    if len(steps) >= 2 and steps[-1].sha is not None:
         last, earlier = steps[-1].sha, [step.sha for step in steps[:-1]]
         if last == earlier[-1]:
             fired.add(Signal.DUPLICATE_CODE)
