@@ -1,13 +1,13 @@
 """The engine: repairs broken CUDA programs, headless. What a notebook needs is here; docs/architecture.md has the rest.
 
-    from contextlib import aclosing
-    from engine import ScriptedFixer, Setting, builtin_tasks, local_harness, repair
+from contextlib import aclosing
+from engine import ScriptedFixer, Setting, builtin_tasks, local_harness, repair
 
-    setting = Setting(task=builtin_tasks()["softmax_rows"], fixer=ScriptedFixer("good"))
-    with local_harness() as harness:
-        async with aclosing(repair(setting, harness)) as events:
-            async for event in events:
-                print(event)
+setting = Setting(task=builtin_tasks()["softmax_rows"], fixer=ScriptedFixer("good"))
+with local_harness() as harness:
+    async with aclosing(repair(setting, harness)) as events:
+        async for event in events:
+            print(event)
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from engine.harness.process import Ended
 from engine.harness.sandbox import choose_sandbox
 from engine.journal import read_journal
 from engine.protocol import EarlyStop, Protocol
-from engine.rundir import RunDirectory, RunRecord
+from engine.rundir import DeviceRecord, RunDirectory, RunRecord
 from engine.sweep import Sweep, plan_cells
 from tests.support.tasks import WRONG, write_task
 
@@ -55,7 +55,7 @@ async def main() -> None:
             corpus_hash="",
             tasks=1,
             fixers=[],
-            device={},
+            device=DeviceRecord(kind="cuda", name="host programs"),
             sandbox="",
             toolkit="",
         )

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from beaver_tui.batch.printers import FORMATS
 from tests.support.openai_server import OpenAIServer, status
-from tests.support.program import PROGRAM, beaver, manifest
+from tests.support.program import PROGRAM, beaver, manifest, start_beaver
 from tests.support.tasks import BROKEN, SOLUTION, write_task
+from tests.support.until import until, waiting_at
 
 
 @pytest.fixture
@@ -137,6 +139,13 @@ BAD = [
     (["--fixer", "scripted:s", "--sandbox", "paper"], "--sandbox paper: choose auto"),
     (["--fixer", "scripted:s", "--jobs", "-2"], "--jobs -2: must be at least 1"),
     (["--fixer", "scripted:s", "--attempts", "-2"], "--attempts -2: must be at least 1"),
+    (["--fixer", "scripted:s", "--jobs", "0"], "--jobs 0: must be at least 1"),
+    (["--fixer", "scripted:s", "--attempts", "0"], "--attempts 0: must be at least 1"),
+    (["--fixer", "scripted:s", "--device", ""], "--device : choose auto"),
+    (["--fixer", "scripted:s", "--seed", ""], "--seed: must not be empty"),
+    (["--fixer", "scripted:s", "--gate", "nan"], "gate=nan must be a finite number"),
+    (["--fixer", "scripted:s", "--gate", "inf"], "gate=inf must be a finite number"),
+    (["--fixer", "scripted:s", "--temperature", "nan"], "temperature=nan must be a finite number"),
     (["--fixer", "scripted:s", "--corpus", "/no/such"], "/no/such: no such folder"),
     (["--fixer", "scripted:s", "--out", "/proc/run"], "/proc/run: cannot be written"),
     (["--fixer", "scripted:s", "--fixer", "scripted:s"], "scripted:s is given twice"),
@@ -166,6 +175,24 @@ BAD_CONFIGS = [
     ("fixers: [{name: a, model: b, api_key: sk-1}]", "api_key"),
     ("- a\n- b", "must be a mapping"),
     ("jobs: lots", "jobs"),
+    ("jobs: 0", "jobs 0: must be at least 1"),
+    ("attempts: 0", "attempts 0: must be at least 1"),
+    ("limits: {memory_mib: 0}", "limits.memory_mib 0: must be at least 1"),
+    ("limits: {file_size_mib: -1}", "limits.file_size_mib -1: must be at least 1"),
+    ("limits: {processes: 99999999999}", "limits.processes 99999999999: must be at most"),
+    ("protocol: {gate: .nan}", "config.yaml: protocol: gate=nan must be a finite number"),
+    ("protocol: {temperature: .inf}", "config.yaml: protocol: temperature=inf must be a finite number"),
+    ("protocol: 5", "protocol: must be a mapping"),
+    ("tasks: one", "tasks"),
+    ("x: 2026-13-45", "not YAML"),
+    ("api: {model: m}\nexperiment: {tasks: one}", "Expected `array`, got `str` - at `$.tasks`"),
+    ("api: {model: m, max_tokens: 8k}", "fixers[0]: Expected `int | null`, got `str` - at `$.max_tokens`"),
+    ("api: {model: m, timeout: soon}", "got `str` - at `$.timeouts.read`"),
+    ("api: {model: m, extra_body: 5, top_p: 0.9}", "at `$.extra_body`"),
+    ("api: {model: m, temperature: hot}", "at `$.temperature`"),
+    ("api: {model: m}\nexperiment: {n_attempts: '3'}", "at `$.attempts`"),
+    ("api: {model: m}\nperformance_gate: {threshold: .nan}", "gate=nan must be a finite number"),
+    ("api: 5", "api: must be a mapping"),
     ("limits: {memory: 3}", "unknown key limits.memory; did you mean memory_mib?"),
 ]
 
@@ -180,6 +207,84 @@ def test_a_bad_config_is_one_clear_line(corpus: Path, text: str, message: str):
     assert "sk-1" not in done.err
     assert len(done.err.strip().splitlines()) == 1
     assert not (corpus.parent / "run").exists()
+
+
+def test_two_tasks_and_one_desk_wait_for_each_other(corpus: Path, tmp_path: Path):
+    desk = tmp_path / "desk"
+    process = start_beaver(
+        "--batch", "--corpus", corpus, "--out", tmp_path / "run", "--fixer", f"human:{desk}", "-k", 1, "--jobs", 2
+    )
+    for submitted in range(2):
+        until(lambda: waiting_at(desk), "a person is waited for")
+        task = json.loads((desk / "waiting.json").read_text())["task"]
+        assert beaver("submit", desk).code == 0
+        until(
+            lambda task=task, last=submitted: (
+                process.poll() is not None if last else waiting_at(desk) and waiting_at(desk)["task"] != task
+            ),
+            "the other task takes the desk",
+        )
+    _out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert {row["task"] for row in manifest(tmp_path / "run")} == {"one", "two/x:7b"}
+
+
+def test_an_error_of_one_cell_is_that_cells_fault_and_the_others_go_on(corpus: Path, tmp_path: Path):
+    """Another process sits at the desk: the person's cells fail, the scripted ones are played."""
+    desk = tmp_path / "desk"
+    first = start_beaver("--batch", "--corpus", corpus, "--out", tmp_path / "other", "--fixer", f"human:{desk}")
+    until(lambda: waiting_at(desk), "a person is waited for")
+    done = batch(corpus, "--fixer", f"human:{desk}", "--fixer", "scripted:s", "--format", "plain", "--jobs", 2)
+    first.kill()  # one signal would wait for the person
+    first.communicate(timeout=60)
+    assert done.code == 1, done.err
+    faults = [line for line in done.lines if "infra_error (cell, given up)" in line]
+    assert [line.split("  ")[0] for line in faults] == ["one · human", "two/x:7b · human"]
+    assert all("another fixer waits here already" in line for line in faults)
+    assert [row["fixer"] for row in manifest(corpus.parent / "run")] == ["scripted:s"] * 3
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_output_that_nobody_reads_stops_the_batch_and_leaves_a_run_that_goes_on(corpus: Path, form: str):
+    run = corpus.parent / "run"
+    words = f"--batch --corpus {corpus} --out {run} --fixer scripted:s --format {form} --jobs 1"
+    command = f"{' '.join(PROGRAM)} {words} | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert f"go on with: beaver-tui --batch --resume {run}" in done.stderr
+    resumed = beaver("--batch", "--resume", run)
+    assert resumed.code == 0, resumed.err
+    assert len(manifest(run)) == 3
+
+
+def test_what_the_service_is_sent_is_what_was_configured_not_what_was_recorded(corpus: Path):
+    with OpenAIServer(f"```cpp\n{BROKEN}```") as server:
+        config = corpus.parent / "config.yaml"
+        address = server.url.replace("http://", "http://me:pass@")
+        body = "{eos_token: '</s>', auth_token: sk-body-1}"
+        config.write_text(f"fixers:\n  - {{name: model, model: m, base_url: '{address}', extra_body: {body}}}\n")
+        done = batch(corpus, "--config", config, "--tasks", "one", "-k", 1)
+        assert done.code == 0, done.err
+        assert (server.bodies[0]["eos_token"], server.bodies[0]["auth_token"]) == ("</s>", "sk-body-1")
+    record = (corpus.parent / "run" / "run.json").read_text()
+    assert "sk-body-1" not in record
+    assert "me:pass" not in record
+    assert "</s>" in record
+
+
+def test_every_run_line_is_free_of_control_sequences_and_line_ends(corpus: Path):
+    """A service's words come into an infra_error; they must not move a cursor or fake another line."""
+    with OpenAIServer() as server:
+        server.queue(*[status(401, "no\x1b[2J\nmodel  solved: passed\u2028x")] * 20)
+        config = corpus.parent / "config.yaml"
+        config.write_text(f"fixers:\n  - {{name: model, model: m, base_url: '{server.url}'}}\n")
+        for form in ("plain", "rich"):
+            shutil.rmtree(corpus.parent / "run", ignore_errors=True)
+            done = batch(corpus, "--config", config, "--format", form, "--tasks", "one", COLUMNS="300")
+            assert "\x1b" not in done.out
+            assert not any(line.startswith("model  solved") for line in done.lines)
 
 
 def test_the_releases_dialect_is_read_and_each_strange_key_is_named(corpus: Path):
@@ -236,7 +341,19 @@ def test_a_folder_that_holds_anything_is_no_place_for_a_run(corpus: Path):
         (lambda task: (task / "prompt.txt").write_bytes(b"\xff"), "prompt.txt: not UTF-8"),
         (lambda task: (task / "input.json").unlink(), "input.json: missing"),
     ],
-    ids=range(11),
+    ids=[
+        "input.json is no JSON",
+        "input.json is empty",
+        "unknown backend",
+        "unknown field",
+        "solution outside the task",
+        "timing_parser is no pattern",
+        "no testbench",
+        "no checker",
+        "no broken start",
+        "prompt is not UTF-8",
+        "no input.json",
+    ],
 )
 def test_a_faulty_task_names_file_field_and_reason(corpus: Path, damage, message: str):
     damage(corpus / "one")

@@ -500,3 +500,13 @@ def test_what_is_slow_to_import_is_imported_only_when_used(module: str) -> None:
     )
     root = Path(__file__).parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root).returncode == 0
+
+
+async def test_a_second_request_waits_until_the_desk_is_free(bench: Bench) -> None:
+    await bench.ask(iteration=1)
+    second = asyncio.create_task(bench.fixer.propose(a_request(iteration=2)))
+    assert await bench.submitted() == BROKEN
+    await bench.hear("waiting")
+    assert bench.state()["iteration"] == 2
+    bench.fixer.submit()
+    assert (await asyncio.wait_for(second, PATIENCE)).whole_file

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 from tests.support.program import beaver, manifest, start_beaver
 from tests.support.tasks import BROKEN, SOLUTION, write_task
+from tests.support.until import until, waiting_at
 
 
 def test_edit_submit_and_submit_again(tmp_path: Path):
@@ -17,7 +17,7 @@ def test_edit_submit_and_submit_again(tmp_path: Path):
     process = start_beaver(
         "--batch", "--corpus", tmp_path / "corpus", "--fixer", f"human:{desk}", "--out", run, "--format", "jsonl"
     )
-    _wait_for(desk, iteration=1)
+    until(lambda: _iteration(desk) == 1, "the person is waited for")
     assert (desk / "solution.cpp").read_text() == BROKEN
     assert "the sum of n floats" in (desk / "prompt.txt").read_text()
     assert "error: expected" in (desk / "feedback.txt").read_text()
@@ -25,7 +25,7 @@ def test_edit_submit_and_submit_again(tmp_path: Path):
     handed_in = beaver("submit", desk)
     assert handed_in.code == 0, handed_in.err
     assert "submitted solution.cpp of sum, iteration 1" in handed_in.out
-    _wait_for(desk, iteration=2)
+    until(lambda: _iteration(desk) == 2, "the person is waited for again")
     assert "did not compile" in (desk / "feedback.txt").read_text()
     (desk / "solution.cpp").write_text(SOLUTION)
     assert beaver("submit", desk).code == 0
@@ -38,14 +38,6 @@ def test_edit_submit_and_submit_again(tmp_path: Path):
     assert "nobody waits here" in nobody.err
 
 
-def _wait_for(desk: Path, iteration: int) -> None:
-    deadline = time.monotonic() + 30
-    state = desk / "waiting.json"
-    while True:
-        try:
-            found = json.loads(state.read_text())
-            if found["iteration"] == iteration and found["state"] == "waiting":
-                return
-        except (OSError, ValueError):
-            pass
-        assert time.monotonic() < deadline, "nobody waits"
+def _iteration(desk: Path) -> int | None:
+    waiting = waiting_at(desk)
+    return waiting["iteration"] if waiting else None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.journal import Journal
 from engine.rundir import RunDirectory
 from tests.support.openai_server import OpenAIServer
 from tests.support.program import beaver, comparable, manifest, start_beaver
@@ -197,3 +198,134 @@ def test_a_run_is_not_resumed_on_another_device(corpus: Path, tmp_path: Path):
     done = beaver("--batch", "--resume", run)
     assert done.code == 2
     assert "begun on NVIDIA H200, and this is no GPU" in done.err
+
+
+@pytest.fixture
+def finished(corpus: Path, tmp_path: Path) -> Path:
+    run = tmp_path / "run"
+    done = beaver("--batch", "--corpus", corpus, "--tasks", "task[01]", "--fixer", "scripted:s", "--out", run)
+    assert done.code == 0, done.err
+    return run
+
+
+def _record(run: Path, **changes: object) -> None:
+    record = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(record | changes))
+
+
+def test_a_run_is_not_resumed_in_another_sandbox(finished: Path):
+    begun = json.loads((finished / "run.json").read_text())["sandbox"]
+    done = beaver("--batch", "--resume", finished, "--sandbox", "none")
+    assert done.code == 2
+    assert f"begun in the sandbox {begun}, and this is none" in done.err
+    assert beaver("--batch", "--resume", finished, "--sandbox", begun).code == 0
+
+
+def test_another_toolkit_is_only_a_warning(finished: Path):
+    _record(finished, toolkit="9.0 (V9.0.1)")
+    done = beaver("--batch", "--resume", finished)
+    assert done.code == 0
+    assert "warning" in done.err
+    assert "begun with CUDA 9.0 (V9.0.1), and this is" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        (["--attempts", 3], "--attempts"),
+        (["-k", 3], "-k"),
+        (["--fixer", "scripted:s"], "--fixer"),
+        (["--gate-mode", "inloop"], "--gate-mode"),
+        (["--two-phase"], "--two-phase"),
+        (["--seed", "5eed"], "--seed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_was_decided_at_the_beginning_is_refused_on_resume(finished: Path, options: list, flag: str):
+    done = beaver("--batch", "--resume", finished, *options)
+    assert done.code == 2
+    assert f"a run keeps its settings; leave out {flag}" in done.err
+
+
+def test_a_damaged_journal_is_the_fault_of_its_cell_alone(finished: Path):
+    directory = RunDirectory(finished)
+    damaged, other = (directory.journal(cell) for cell in directory.plan)
+    damaged.write_bytes(b"{garbage}\n")
+    lines = other.read_bytes().splitlines(keepends=True)
+    other.write_bytes(b"".join(lines[:12]))
+    for form in ("plain", "rich", "jsonl"):
+        done = beaver("--batch", "--resume", finished, "--format", form)
+        assert done.code == 1, done.err
+        assert "Traceback" not in done.err
+        assert "journal.jsonl:1" in done.out.replace("\n", "")
+        assert [row["task"] for row in manifest(finished)] == ["task1"] * 4
+    assert damaged.read_bytes() == b"{garbage}\n"
+
+
+@pytest.mark.parametrize(("kind", "replies"), [("responses", 1), ("solutions", 2)], ids=["responses", "solutions"])
+def test_a_missing_stored_file_is_the_fault_of_its_cell_alone(finished: Path, kind: str, replies: int):
+    directory = RunDirectory(finished)
+    first, second = (directory.journal(cell) for cell in directory.plan)
+    for journal in (first, second):
+        lines = journal.read_bytes().splitlines(keepends=True)
+        asked = [number for number, line in enumerate(lines) if b'"reply_received"' in line][replies - 1]
+        journal.write_bytes(b"".join(lines[: asked + 1]))
+    cut = first.read_bytes().splitlines()
+    wanted = b'"reply_received"' if kind == "responses" else b'"candidate"'
+    field = "response" if kind == "responses" else "solution"
+    gone = json.loads([line for line in cut if wanted in line][-1])[field]
+    for path in (finished / kind).glob(f"{gone}.*"):
+        path.unlink()
+    done = beaver("--batch", "--resume", finished, "--format", "plain")
+    assert done.code == 1, done.err
+    assert [line.split("  ")[0] for line in done.lines if "infra_error (cell" in line] == ["task0 · scripted:s"]
+    assert gone[:12] in done.out
+    assert [row["task"] for row in manifest(finished)].count("task1") == 4
+
+
+def test_another_writer_of_one_journal_is_the_fault_of_its_cell_alone(finished: Path):
+    directory = RunDirectory(finished)
+    with Journal(directory.journal(directory.plan[0])):
+        done = beaver("--batch", "--resume", finished, "--format", "plain")
+    assert done.code == 1, done.err
+    assert "another process is writing this trajectory" in done.out
+    assert len(manifest(finished)) == 8
+
+
+def test_a_fixer_recorded_without_its_secrets_is_taken_from_the_config_or_not_at_all(tmp_path: Path):
+    tasks = tmp_path / "corpus"
+    write_task(tasks, "only")
+    run = tmp_path / "run"
+    config = tmp_path / "config.yaml"
+    with OpenAIServer(f"```cpp\n{BROKEN}```") as server:
+        entry = (
+            f"{{name: model, model: m, base_url: '{server.url.replace('//', '//me:pass@')}', "
+            "extra_body: {auth_token: sk-1, eos_token: '</s>'}}"
+        )
+        config.write_text(f"fixers:\n  - {entry}\nprotocol: {{k: 1}}\njobs: 1\n")
+        assert beaver("--batch", "--corpus", tasks, "--config", config, "--out", run).code == 0
+        (run / "trajectories" / "only" / "model" / "1" / "journal.jsonl").unlink()
+
+        bare = beaver("--batch", "--resume", run)
+        assert bare.code == 2
+        assert "the secrets in base_url, extra_body of fixer 'model' were not written down; add --config" in bare.err
+
+        other = tmp_path / "other.yaml"
+        other.write_text(config.read_text().replace("model: m,", "model: m, seed: 3,"))
+        different = beaver("--batch", "--resume", run, "--config", other)
+        assert different.code == 2
+        assert "differs from the recorded one in seed" in different.err
+
+        whole = beaver("--batch", "--resume", run, "--config", config)
+        assert whole.code == 0, whole.err
+        assert "ignored: protocol, jobs" in whole.err
+        assert [body["auth_token"] for body in server.bodies] == ["sk-1", "sk-1"]
+        assert all("***" not in json.dumps(body) for body in server.bodies)
+
+
+def test_a_plan_that_names_a_stranger_is_refused(finished: Path):
+    with (finished / "plan.jsonl").open("a") as stream:
+        stream.write('{"task":"task0","fixer":"nobody","attempt":1}\n')
+    done = beaver("--batch", "--resume", finished)
+    assert done.code == 2
+    assert "task0 · nobody: no such task or fixer in this run" in done.err

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import subprocess
 import sys
+import textwrap
+from pathlib import Path
 
 import pytest
 
 import engine
+from engine.corpora import builtin_folder
+from engine.harness.sandbox import Namespaces
 
 MODULES = sorted(
     module.name for module in pkgutil.walk_packages(engine.__path__, "engine.") if "checklib" not in module.name
@@ -29,9 +34,11 @@ def test_no_engine_module_imports_a_screen():
     assert not loaded(imports) & {"textual", "rich", "beaver_tui"}
 
 
-@pytest.mark.parametrize(
-    "module", ["engine.loop", "engine.sweep.registry", "engine.fixers.chat", "engine.fixers.human"]
-)
+USERS = {"engine.fixers.watch": {"watchdog"}}
+"""The modules that are there for a heavy library; who uses them imports them late."""
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name not in USERS])
 def test_heavy_libraries_are_imported_only_where_they_are_used(module: str):
     assert not loaded(f"import {module}") & set(HEAVY)
 
@@ -44,3 +51,35 @@ def test_version_needs_nothing():
 
 def test_batch_needs_no_screen_and_no_client():
     assert not loaded("from beaver_tui.batch.command import batch") & set(HEAVY)
+
+
+def test_what_type_checkers_see_of_the_engine_is_what_it_has():
+    tree = ast.parse(Path(engine.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert {alias.name: node.module for node in imports for alias in node.names} == engine._HOMES
+    assert sorted(engine.__all__) == list(engine.__all__) == [name for name in dir(engine) if name in engine._HOMES]
+    for name in engine.__all__:
+        assert getattr(engine, name).__name__ == name
+
+
+def test_the_engine_alone_is_cheap_and_complete():
+    assert not loaded("import engine") & {*HEAVY, "msgspec", "yaml", "asyncio"}
+    assert loaded("from engine import *") >= {"engine", "msgspec"}
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = engine.nothing
+
+
+async def test_the_example_in_the_engines_docstring_runs(capsys: pytest.CaptureFixture[str]):
+    example = textwrap.dedent((engine.__doc__ or "").split("\n\n", 1)[1])
+    names: dict[str, object] = {}
+    code = compile(example, "engine/__init__.py", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    await eval(code, names)
+    assert "TrajectoryClosed" in capsys.readouterr().out
+
+
+def test_the_built_in_answers_are_hidden_unless_asked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engine.local.choose_sandbox", lambda wish, hide: Namespaces(hide))
+    with engine.local_harness() as harness:
+        assert isinstance(harness.sandbox, Namespaces)
+        assert builtin_folder().resolve() in harness.sandbox.hide

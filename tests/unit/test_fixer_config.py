@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from engine.errors import ConfigError
-from engine.fixers.config import DUMMY_KEY, FixerConfig, build_chat, find_key, is_local, read_config
+from engine.fixers.config import DUMMY_KEY, FixerConfig, build_chat, find_key, hidden_fields, is_local, read_config
 from engine.fixers.prices import Price, cost
 
 CLOUD: dict[str, Any] = {"name": "gpt", "model": "gpt-5.4"}
@@ -79,6 +80,13 @@ def test_a_short_entry_is_enough_for_a_local_model() -> None:
         ({"prices": {"input": -1, "output": 1}}, "prices.input is -1"),
         ({"prices": {"input": 1}}, "output"),
         ({"extra_body": {"messages": []}}, "extra_body.messages is set by the fixer itself"),
+        ({"temperature": float("nan")}, "temperature is nan, and must be between 0 and 2"),
+        ({"temperature": float("inf")}, "temperature is inf, and must be between 0 and 2"),
+        ({"max_tokens": "8k"}, "max_tokens"),
+        ({"seed": -1}, "seed is -1, and must be between"),
+        ({"seed": 1 << 63}, "and must be between"),
+        ({"extra_body": {"top_p": float("nan")}}, "extra_body holds what JSON cannot say"),
+        ({"extra_body": {"since": datetime.date(2026, 1, 1)}}, "extra_body holds what JSON cannot say"),
         ({"script": "repair"}, "script means nothing to a chat fixer"),
         ({"modle": "x"}, "modle"),
     ],
@@ -180,12 +188,31 @@ def test_the_description_says_what_was_set_and_no_secret() -> None:
         "name": "gw",
         "kind": "chat",
         "model": "m",
-        "base_url": "https://gate.example.com:8443/v1",
+        "base_url": "https://***@gate.example.com:8443/v1?***",
         "api_key_env": "GATE_KEY",
         "seed": 3,
         "extra_body": {"top_k": 4, "max_think_tokens": 9, "auth_token": "***", "deep": [{"api_key": "***"}]},
     }
     assert msgspec.json.decode(msgspec.json.encode(described)) == described
+
+    assert hidden_fields(described) == ["base_url", "extra_body"]
+
+
+@pytest.mark.parametrize(
+    "name", ["eos_token", "bos_token", "stop_token", "pad-token", "max_tokens", "max_think_tokens"]
+)
+def test_words_of_the_vocabulary_are_no_secrets(name: str) -> None:
+    described = FixerConfig(**LOCAL, extra_body={name: "</s>"}).describe()
+    assert described["extra_body"] == {name: "</s>"}
+    assert hidden_fields(described) == []
+    assert read_config(described, "run.json").describe() == described
+
+
+@pytest.mark.parametrize("name", ["token", "hf_token", "x-api-key", "Authorization", "access_key", "client_secret"])
+def test_secrets_in_the_body_are_hidden(name: str) -> None:
+    described = FixerConfig(**LOCAL, extra_body={"deep": [{name: "sk-secret"}]}).describe()
+    assert "sk-secret" not in str(described)
+    assert hidden_fields(described) == ["extra_body"]
 
 
 def test_costs_are_by_the_million_tokens_and_unknown_when_anything_is() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import resource
+import signal
 from pathlib import Path
 
 import pytest
 
 from engine import events as ev
 from engine.errors import RunError
-from engine.journal import Journal, encode, follow, read_journal
+from engine.journal import MIGRATIONS, Journal, encode, follow, read_journal
 from engine.protocol import Protocol
+from engine.store import RunUnwritable
 from engine.trajectory import Trajectory, fold
 
 GOLDEN = Path(__file__).parents[1] / "fixtures" / "journals"
@@ -90,6 +93,60 @@ def test_a_reader_follows_a_growing_journal(path: Path):
     events, offset = follow(path, offset)
     assert events == [ASKED]
     assert follow(path, offset) == ([], offset)
+
+
+def test_opening_a_damaged_journal_twice_tells_the_damage_twice(path: Path):
+    path.write_bytes(encode(OPENED) + b"{garbage}\n")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(2):
+        with pytest.raises(RunError, match="not an event"):
+            Journal(path)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize("short", [True, False], ids=["a short write", "a refused write"])
+def test_a_full_disk_leaves_no_torn_line(path: Path, short: bool):
+    """The kernel itself is the full disk: no file of this process may grow beyond the limit."""
+    whole = path.read_bytes()
+    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(path) as journal:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + (20 if short else 0), kept[1]))
+        try:
+            with pytest.raises(RunUnwritable, match=r"journal.jsonl: cannot be written"):
+                journal.append(ASKED)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, kept)
+        assert path.read_bytes() == whole
+        journal.append(ASKED)
+    assert read_journal(path) == [OPENED, ASKED, ASKED]
+
+
+def test_text_that_is_not_utf8_is_a_damaged_line(path: Path):
+    path.write_bytes(encode(OPENED) + encode(ASKED).replace(b"L3", b"L\xff"))
+    with pytest.raises(RunError, match=r"journal.jsonl:2: not an event"):
+        read_journal(path)
+
+
+def test_a_reader_that_follows_refuses_a_newer_schema_and_names_damage(path: Path):
+    end = path.stat().st_size
+    with path.open("ab") as stream:
+        stream.write(b"{garbage}\n")
+    with pytest.raises(RunError, match=rf"journal.jsonl:1 after byte {end}: not an event"):
+        follow(path, end)
+    newer = json.loads(encode(OPENED)) | {"schema_version": ev.SCHEMA_VERSION + 1}
+    first = json.dumps(newer).encode() + b"\n"
+    path.write_bytes(first + encode(ASKED))
+    for offset in (0, len(first)):
+        with pytest.raises(RunError, match="use a newer beaver-tui"):
+            follow(path, offset)
+
+
+def test_a_reader_that_follows_takes_older_events_through_their_migration(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engine.journal.SCHEMA_VERSION", ev.SCHEMA_VERSION + 1)
+    monkeypatch.setitem(MIGRATIONS, ev.SCHEMA_VERSION, lambda raw: raw | {"at": "migrated"})
+    assert {event.at for event in read_journal(path)} == {"migrated"}
+    assert [event.at for event in follow(path, len(encode(OPENED)))[0]] == ["migrated"]
 
 
 @pytest.mark.parametrize("version", range(1, ev.SCHEMA_VERSION + 1))
