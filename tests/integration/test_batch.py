@@ -327,8 +327,8 @@ def test_a_folder_that_holds_anything_is_no_place_for_a_run(corpus: Path):
     ("damage", "message"),
     [
         (lambda task: (task / "input.json").write_text("{"), "input.json: not JSON"),
-        (lambda task: (task / "input.json").write_text("{}"), "input.json: the object: Object missing required field"),
-        (lambda task: _edit(task, backend="rust"), "input.json: backend: Invalid enum value"),
+        (lambda task: (task / "input.json").write_text("{}"), "missing required field `task_id`"),
+        (lambda task: _edit(task, backend="rust"), "input.json: backend: "),
         (lambda task: _edit(task, colour="red"), "unknown field `colour`"),
         (
             lambda task: _edit(task, solution_file="../x.cu"),
