@@ -8,7 +8,12 @@ class BeaverError(Exception):
 
 
 class TaskError(BeaverError):
-    """A task or corpus that cannot be read: names file, field and reason."""
+    """A task or corpus that cannot be read: each of ``faults`` names file, field and reason. As a message, the first."""
+
+    def __init__(self, *faults: str) -> None:
+        more = f" (and {len(faults) - 1} more: beaver-tui tasks --check)" if len(faults) > 1 else ""
+        super().__init__(faults[0] + more)
+        self.faults = faults
 
 
 class ConfigError(BeaverError):

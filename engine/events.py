@@ -66,8 +66,9 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     peak_memory: int = 0
 
 
-class TrajectoryOpened(Event, frozen=True, kw_only=True, tag="trajectory_opened"):
-    """Always the first event of a journal."""
+class TrajectoryOpened(Event, frozen=True, kw_only=True, omit_defaults=False, tag="trajectory_opened"):
+    """Always the first event of a journal. Defaults are written too: a version that is left out would change its meaning with
+    the next one."""
 
     schema_version: int = SCHEMA_VERSION
     run: str
@@ -255,7 +256,7 @@ class TrajectoryClosed(Event, frozen=True, kw_only=True, tag="trajectory_closed"
     iterations: int
 
 
-class RunOpened(Event, frozen=True, kw_only=True, tag="run_opened"):
+class RunOpened(Event, frozen=True, kw_only=True, omit_defaults=False, tag="run_opened"):
     """First line of a batch's event stream; the run's own record is run.json."""
 
     schema_version: int = SCHEMA_VERSION

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _FENCE = re.compile(
-    r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)\n(.*?)(?:^[ ]{0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+    r"^[ ]{0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)\n(.*?)(?:^[ ]{0,3}\1[`~]*(?![\w`~])[^\n]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 
 _CODE = {
@@ -47,6 +47,7 @@ def extract(reply: str, *, suffix: str, start: str, truncated: bool = False) -> 
 
     Reasons for having none: no code, only a snippet or a diff, cut off by the token limit inside the last block.
     """
+    reply = reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     looks = _CODE.get(suffix, _CODE[".cu"])
     blocks = [match for match in _FENCE.finditer(reply) if match[2].strip().lower() not in _OTHER_LANGUAGES]
     if truncated and (not blocks or (blocks[-1].end() == len(reply) and not _closed(blocks[-1]))):
@@ -55,13 +56,19 @@ def extract(reply: str, *, suffix: str, start: str, truncated: bool = False) -> 
         if reply.strip() and looks.search(reply) and "```" not in reply and _prose_share(reply) < 0.4:
             return Extraction(_whole(reply))
         return Extraction(None, "no code in the reply" if reply.strip() else "the reply is empty")
-    plausible = [block[3] for block in blocks if looks.search(block[3])]
+    plausible = [_unwrapped(block[3]) for block in blocks if looks.search(block[3])]
     if not plausible:
         return Extraction(None, "no code in the reply")
     whole = [text for text in plausible if _is_whole(text, start)]
     if not whole:
         return Extraction(None, "only a part of the file in the reply")
     return Extraction(_whole(whole[-1]))
+
+
+def _unwrapped(text: str) -> str:
+    """The content of a block that holds nothing but another block: some models fence their fences."""
+    inner = _FENCE.fullmatch(text.strip("\n"))
+    return inner[3] if inner is not None else text
 
 
 def _closed(block: re.Match[str]) -> bool:
@@ -79,6 +86,6 @@ def _is_whole(text: str, start: str) -> bool:
 
 def _prose_share(text: str) -> float:
     """Share of lines that read as sentences rather than code."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    prose = sum(bool(re.match(r"\s*[A-Z][a-z]+(?: \w+){3,}.*[.:!?]\s*$", line)) for line in lines)
+    lines = [line.strip()[:200] for line in text.splitlines() if line.strip()]
+    prose = sum(bool(re.match(r"[A-Z][a-z]+ \w+ \w+ \w+", line)) and line[-1] in ".:!?" for line in lines)
     return prose / len(lines) if lines else 0.0

@@ -31,8 +31,20 @@ MIGRATIONS: dict[int, Migration] = {}
 
 
 def encode(event: Event) -> bytes:
-    """One journal line."""
-    return _encoder.encode(event) + b"\n"
+    """One journal line. Lone surrogates, which JSON cannot hold, become question marks: text from outside must not be able to
+    end a run."""
+    try:
+        return _encoder.encode(event) + b"\n"
+    except UnicodeEncodeError:
+        return _encoder.encode(_printable(msgspec.to_builtins(event))) + b"\n"
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_printable(key): _printable(item) for key, item in value.items()}
+    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def decode(line: bytes, version: int = SCHEMA_VERSION) -> AnyEvent:

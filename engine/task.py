@@ -15,6 +15,16 @@ from typing import Literal
 import msgspec
 
 Bucket = Literal["compile_error", "logic_error", "memory_crash", "timeout", "perf_broken"]
+CategoryName = Literal[
+    "environment_dependency",
+    "integration",
+    "buildability",
+    "out_of_memory",
+    "illegal_memory_access",
+    "timeout",
+    "functional_correctness",
+    "passed",
+]
 
 
 class CheckSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +61,7 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     anti_cheat: list[str] = []
     timing_parser: str | None = None
     start_bucket: Bucket | None = None
-    category: str | None = None
+    category: CategoryName | None = None
     difficulty: str | None = None
     operation: str | None = None
     source_model: str | None = None
@@ -84,6 +94,21 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             else:
                 if name == "timing_parser" and pattern and compiled.groups < 1:
                     found.append((name, "needs a group that captures the milliseconds"))
+        if Path(self.solution_file).parts[:1] in ((), ("in",), ("out",)):
+            found.append(("solution_file", f"{self.solution_file!r} is taken by the inputs and outputs of a check"))
+        for index, entry in enumerate(self.anti_cheat):
+            if len(entry.strip(" :")) < 3:
+                found.append(
+                    (f"anti_cheat[{index}]", f"{entry!r} is too short to be a name: it would match everything")
+                )
+        for text in (self.build_cmd, self.test_cmd or "", self.solution_file):
+            if "\0" in text:
+                found.append(("build_cmd", "holds a NUL byte"))
+        for index, need in enumerate(self.requires):
+            if need.partition(":")[0] not in ("lib", "header", "program") or not need.partition(":")[2]:
+                found.append(
+                    (f"requires[{index}]", f"{need!r} is not of the form lib:NAME, header:PATH or program:NAME")
+                )
         if self.arch_exact and not re.fullmatch(r"sm_\d+[af]?", self.arch_exact):
             found.append(("arch_exact", f"{self.arch_exact!r} is not of the form sm_90a"))
         for kind, budget in self.timeouts.items():

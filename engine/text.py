@@ -22,3 +22,10 @@ def plain_text(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)
+
+
+def shown_name(name: str, width: int = 60) -> str:
+    """A file name from outside, on one short line: undecodable bytes as escapes, no controls, no line ends."""
+    text = plain_text(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    text = " ".join(text.split())
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import msgspec
 
@@ -19,7 +20,7 @@ def read_native(folder: Path) -> Task:
         spec,
         folder,
         prompt=folder / "prompt.txt",
-        broken=_one(folder, "broken"),
+        broken=_one(folder, "broken", required=False),
         error_log=folder / "error.log",
         testbench=folder / "testbench",
         reference=_one(folder, "reference", required=False),
@@ -36,7 +37,7 @@ def read_flat(root: Path, stem: str) -> Task:
     broken.<ext>, error.log and reference.<ext> inside testbench/<stem>/ when those are absent; the latter are not harness.
     """
     inside = root / "testbench" / stem
-    broken = _one(root / "broken_start", stem, required=False) or _one(inside, "broken")
+    broken = _one(root / "broken_start", stem, required=False) or _one(inside, "broken", required=False)
     log = root / "error_logs" / f"{stem}.log"
     return _task(
         _read_spec(root / "input" / f"{stem}.json"),
@@ -65,34 +66,49 @@ def _task(
     shared: Path,
     answers: Path,
 ) -> Task:
+    """Put the parts together. Every fault is found before one is raised: a person mends them in one go."""
+    faults: list[str] = []
     if not testbench.is_dir():
-        raise TaskError(f"{testbench}: missing; a task needs its test harness there")
-    assert broken is not None
+        faults.append(f"{testbench}: missing; a task needs its test harness there")
+    if broken is None:
+        faults.append(f"{folder / 'broken'}.*: missing")
+    if spec.check is not None and not checker.is_dir():
+        faults.append(f"{checker}: missing; input.json declares a check")
+    texts = [_try_text(path, faults) for path in (prompt, error_log)]
     harness = _tree(testbench)
     for own in (broken, reference, error_log):
         if own is not None and own.parent == testbench:
             harness.pop(own.name, None)
     for name in spec.shared_files:
         if not (shared / name).is_file():
-            raise TaskError(f"{folder / 'input.json'}: shared_files: {name} is not in {shared}")
-        if Path(name).name in harness:
-            raise TaskError(f"{folder / 'input.json'}: shared_files: {name} would replace a file of the testbench")
-        harness[Path(name).name] = shared / name
+            faults.append(f"{folder / 'input.json'}: shared_files: {name} is not in {shared}")
+        elif Path(name).name in harness:
+            faults.append(f"{folder / 'input.json'}: shared_files: {name} would replace a file of the testbench")
+        else:
+            harness[Path(name).name] = shared / name
     if spec.solution_file in harness:
-        raise TaskError(f"{testbench / spec.solution_file}: the solution file must not be part of the harness")
-    if spec.check is not None and not checker.is_dir():
-        raise TaskError(f"{checker}: missing; input.json declares a check")
+        faults.append(f"{testbench / spec.solution_file}: the solution file must not be part of the harness")
+    if faults or broken is None:
+        raise TaskError(*faults)
     return Task(
         spec=spec,
         folder=folder,
-        prompt=_text(prompt),
+        prompt=texts[0],
         broken=_bytes(broken),
-        error_log=_text(error_log),
+        error_log=texts[1],
         harness_files=harness,
         checker_files=_tree(checker) if spec.check is not None else {},
         reference=reference,
         answers=answers if answers.is_dir() else None,
     )
+
+
+def _try_text(path: Path, faults: list[str]) -> str:
+    try:
+        return _text(path)
+    except TaskError as error:
+        faults += error.faults
+        return ""
 
 
 def _read_spec(path: Path) -> TaskSpec:
@@ -102,13 +118,26 @@ def _read_spec(path: Path) -> TaskSpec:
     except msgspec.ValidationError as error:
         # msgspec ends with "- at `$.field`": put the field where a reader looks for it
         reason, _, place = str(error).partition(" - at `$")
-        field = place.rstrip("`").lstrip(".") or "the object"
-        raise TaskError(f"{path}: {field}: {reason}") from error
+        field = place.rstrip("`").lstrip(".")
+        if reason.startswith("Invalid enum value") and (choices := _choices(field)):
+            reason = f"{reason.removeprefix('Invalid enum value ')} is unknown; use {', '.join(choices)}"
+        raise TaskError(
+            f"{path}: {field}: {reason}" if field else f"{path}: {reason.removeprefix('Object ')}"
+        ) from error
     except msgspec.DecodeError as error:
         raise TaskError(f"{path}: not JSON: {error}") from error
-    for field, reason in spec.problems():
-        raise TaskError(f"{path}: {field}: {reason}")
+    problems = spec.problems()
+    if problems:
+        raise TaskError(*(f"{path}: {field}: {reason}" for field, reason in problems))
     return spec
+
+
+def _choices(field: str) -> list[str]:
+    """The words that a field of input.json may hold, where it is one of a few."""
+    words: list[str] = []
+    for hint in (get_type_hints(TaskSpec).get(field), *get_args(get_type_hints(TaskSpec).get(field))):
+        words += [word for word in get_args(hint) if isinstance(word, str)] or ([hint] if isinstance(hint, str) else [])
+    return list(dict.fromkeys(words))
 
 
 def _one(folder: Path, stem: str, *, required: bool = True) -> Path | None:

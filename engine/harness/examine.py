@@ -25,7 +25,7 @@ from engine.harness.preflight import preflight
 from engine.harness.reference import References
 from engine.harness.sandbox import Sandbox
 from engine.harness.step import Emit, SaveLog, Stand, StepRunner
-from engine.harness.workspace import Workspace
+from engine.harness.workspace import Workspace, remove_abandoned
 from engine.task import Task
 from engine.verdict import Category, classify
 
@@ -80,6 +80,7 @@ class Harness:
     sanitize: bool = True
 
     def __post_init__(self) -> None:
+        remove_abandoned(self.scratch)
         self._references = References(self._stand, self.scratch)
 
     @property
@@ -158,7 +159,7 @@ class _Examination:
         self._steps.emit(ev.PreflightDone(iteration=self._job.iteration, findings=list(self._evidence.preflight)))
 
     def _workspace(self) -> Workspace:
-        return Workspace(self._task, self._job.code, self._harness.sandbox.uid, self._harness.scratch)
+        return self._steps.stand.workspace(self._task, self._job.code, self._harness.scratch)
 
     @asynccontextmanager
     async def _gpu(self) -> AsyncIterator[None]:

@@ -81,27 +81,32 @@ def forbidden(text: str, entries: list[str]) -> list[tuple[str, str, int]]:
 
     An identifier counts when it contains an entry (cublasSgemm_v2 contains cublasSgemm); comments do not count. Definitions of
     macros do, so a name can hide only by token pasting: pieces that are pasted are joined and looked at too. In string
-    literals an entry counts where the source loads libraries by itself.
+    literals a forbidden name counts where the source loads libraries by itself, or writes assembly; neighbours that the
+    compiler joins are joined here.
     """
     names, strings, pasted = _lex(text)
     found: dict[tuple[str, str], int] = {}
+    plain = {name for name, _ in names}
     loads = [(name, line) for name, line in names if name in _DYNAMIC_LOADING]
     for name, line in loads:
         found.setdefault((name, name), line)
+    assembly = plain & {"asm", "__asm__", "__asm"} or (pasted and _pasteable("asm", plain))
+    for name in _DYNAMIC_LOADING:
+        if pasted and _pasteable(name, plain):
+            found.setdefault((name, f"{name} put together with ##"), pasted)
+        for literal, line in strings if assembly else ():
+            if name in literal:
+                found.setdefault((name, literal[:60]), line)
     for entry in entries:
         wanted = entry.strip()
         for name, line in names:
             if wanted in name or (wanted.endswith("::") and name.rstrip(":") == wanted.rstrip(":")):
                 found.setdefault((wanted, name), line)
-        if loads:
+        if loads or assembly:
             for literal, line in strings:
                 if wanted.rstrip(":") in literal:
-                    found.setdefault((wanted, literal), line)
-        if (
-            pasted
-            and wanted.rstrip(":") not in {name for _, name in found}
-            and _pasteable(wanted, [name for name, _ in names])
-        ):
+                    found.setdefault((wanted, literal[:60]), line)
+        if pasted and wanted.rstrip(":") not in {name for _, name in found} and _pasteable(wanted, plain):
             found.setdefault((wanted, f"{wanted} put together with ##"), pasted)
     return [(entry, name, line) for (entry, name), line in found.items()]
 
@@ -110,20 +115,27 @@ def _lex(text: str) -> tuple[list[tuple[str, int]], list[tuple[str, int]], int]:
     """Names and string literals with their lines, and the line of the first ``##`` (0 for none)."""
     spliced = re.sub(r"\\[ \t]*\r?\n", "", text)
     spliced = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), spliced)
-    names, strings, pasted, line = [], [], 0, 1
+    names: list[tuple[str, int]] = []
+    strings: list[tuple[str, int]] = []
+    pasted, line, end = 0, 1, -1
     for match in _LEXEMES.finditer(spliced):
         kind, token = match.lastgroup, match[0]
         if match["name"]:
             names.append((token, line))
         elif match["string"] or match["raw"]:
-            strings.append((token, line))
+            if end >= 0 and not spliced[end : match.start()].strip():
+                strings[-1] = (strings[-1][0][:-1] + token.partition('"')[2], strings[-1][1])
+            else:
+                strings.append((token, line))
         elif kind == "paste":
             pasted = pasted or line
         line += token.count("\n")
+        if kind != "line":
+            end = match.end() if match["string"] or match["raw"] else -1
     return names, strings, pasted
 
 
-def _pasteable(wanted: str, names: list[str]) -> bool:
+def _pasteable(wanted: str, names: set[str]) -> bool:
     """Whether the forbidden word can be put together from two or more names of the source."""
     pieces = {name for name in names if len(name) >= 2 and name in wanted}
     reachable = {0}

@@ -21,12 +21,14 @@ from engine.evidence import StepEvidence
 from engine.harness.capture import Capture
 from engine.harness.limits import Limits
 from engine.harness.sandbox import Launch, start
+from engine.harness.workspace import regular_files
 
 Output = Callable[[str, bytes], None]
 """Called with the stream's name (stdout, stderr) and a piece of it, while the step runs."""
 
 _CHUNK = 1 << 16
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_MOST_FILES = 50_000
 _DRAIN_SECONDS = 1.0
 """How long output is still read after the tree is dead: pipes are empty by then unless something outlived the kill."""
 
@@ -78,7 +80,7 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
     loop = asyncio.get_running_loop()
     began = time.monotonic()
     try:
-        process = start(launch, subprocess.PIPE)
+        process, report = start(launch, subprocess.PIPE)
     except OSError as error:
         raise InfraError(f"cannot start {launch.arguments[0]}: {error.strerror}", kind="process") from error
     captures = {"stdout": Capture(), "stderr": Capture()}
@@ -118,7 +120,8 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
         done, _ = await asyncio.wait(
             {waiting, watching}, timeout=limits.wall - (time.monotonic() - began), return_when=asyncio.FIRST_COMPLETED
         )
-        timed_out = not done
+        # a program that ended while this process was stopped or busy did not run too long
+        timed_out = not done and process.poll() is None
         if watching in done:
             watching.result()  # a watch that failed must not look like a limit that was reached
     finally:
@@ -134,6 +137,10 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
             for pipe in (process.stdout, process.stderr):
                 assert pipe is not None
                 pipe.close()
+            began_at_all = report is None or _says_exit(report)
+    if not (began_at_all or timed_out or watch.over):
+        said = captures["stderr"].text().strip().split("\n")[-1]
+        raise InfraError(f"the sandbox could not start a step: {said or 'it gave no reason'}", kind="sandbox")
     # after our own kill the status says nothing about the step
     code = None if timed_out or watch.over else process.returncode
     return Ended(
@@ -147,6 +154,12 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
         seconds=time.monotonic() - began,
         peak_memory=watch.peak,
     )
+
+
+def _says_exit(report: int) -> bool:
+    """Whether bubblewrap reports how its child ended: it does once there was one."""
+    with open(report, "rb") as stream:
+        return b'"exit-code"' in stream.read(4096)
 
 
 async def _settle(exited: asyncio.Event, drained: asyncio.Event, inside: list[int]) -> None:
@@ -199,23 +212,39 @@ class _Watch:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.25)
             resident = _resident(self._pid)
+            if resident > self._limits.memory:
+                resident = _resident(self._pid, shared_once=True)
             self.peak = max(self.peak, resident)
             if resident > self._limits.memory:
                 self.over = "memory"
-            elif self._disk is not None and _disk_use(self._disk) > 2 * self._limits.file_size:
+            elif self._disk is not None and await asyncio.to_thread(self._fills, self._disk):
                 self.over = "disk"
 
+    def _fills(self, folder: Path) -> bool:
+        """Too many bytes, or too many files, for anything that a build or a test needs."""
+        total = 0
+        for count, path in enumerate(regular_files(folder)):
+            with contextlib.suppress(OSError):
+                total += path.lstat().st_blocks * 512
+            if total > 2 * self._limits.file_size or count > _MOST_FILES:
+                return True
+        return False
 
-def _resident(pid: int) -> int:
-    """Bytes of memory that a process and its descendants hold."""
+
+def _resident(pid: int, *, shared_once: bool = False) -> int:
+    """Bytes of memory that a process and its descendants hold. ``shared_once`` divides shared pages among those who share
+    them, which is exact, and slow: copy-on-write children would else count their parent's memory again and again."""
     total = 0
     waiting = [pid]
     while waiting:
         current = waiting.pop()
-        with contextlib.suppress(OSError):
-            pages = Path(f"/proc/{current}/statm").read_text().split()[1]
-            total += int(pages) * _PAGE
-            waiting += _children(current)
+        with contextlib.suppress(OSError, ValueError):
+            if shared_once:
+                text = Path(f"/proc/{current}/smaps_rollup").read_text()
+                total += 1024 * int(text.partition("\nPss:")[2].split()[0])
+            else:
+                total += _PAGE * int(Path(f"/proc/{current}/statm").read_text().split()[1])
+        waiting += _children(current)
     return total
 
 
@@ -235,15 +264,6 @@ def _children(pid: int) -> list[int]:
             with contextlib.suppress(psutil.Error):
                 return [child.pid for child in psutil.Process(pid).children()]
     return found
-
-
-def _disk_use(folder: Path) -> int:
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(f"{place}/{name}").st_blocks * 512
-    return total
 
 
 def kill_tree(pid: int, launch: Launch) -> None:

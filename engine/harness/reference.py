@@ -25,7 +25,7 @@ class References:
         assert task.reference is not None
         async with self._locks.setdefault(task.digest, asyncio.Lock()):
             if task.digest not in self._built:
-                workspace = Workspace(task, task.reference.read_bytes(), self._stand.sandbox.uid, self._scratch)
+                workspace = self._stand.workspace(task, task.reference.read_bytes(), self._scratch)
                 try:
                     command = build_command(task, self._stand.device).text
                     ended = await StepRunner(self._stand).build(workspace, "reference-build", command, wall)

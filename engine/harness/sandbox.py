@@ -14,6 +14,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,14 +22,16 @@ from typing import Protocol
 
 from engine.errors import ConfigError
 from engine.harness.limits import GIB, Limits
+from engine.harness.uids import unprivileged_uid
 
 WORKSPACE = "/workspace"
 """Where the box mounts the workspace: logs name the same paths on every machine."""
 
-_UIDS = range(61184, 65520)
-"""The range that systemd keeps for dynamic users: nobody's files belong to it."""
-
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf")
+
+_TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
+_MOVING = "/mnt"
+"""Where the workspace waits while a new /tmp is laid over the old one."""
 
 _GPU_NODES = ("nvidia*", "nvidia-caps/*", "dri/renderD*")
 
@@ -39,6 +42,8 @@ class Box:
     with ``frozen`` the whole workspace is read-only and only the folders in ``writable`` are not."""
 
     workspace: Path
+    uid: int | None = None
+    """Who the step becomes first, None to stay who we are."""
     environment: dict[str, str] = field(default_factory=dict)
     readonly: tuple[str, ...] = ()
     frozen: bool = False
@@ -60,6 +65,8 @@ class Launch:
     directory: str
     marker: str
     """Value of BEAVER_STEP, by which a process that escaped its session is found again."""
+    reports_start: bool = False
+    """Takes ``--json-status-fd``: a step that never began can be told from one that failed, whatever it prints."""
     contained: bool = True
     """A pid namespace of its own: the kernel ends all of it with its first process, and nothing can escape."""
 
@@ -68,11 +75,8 @@ class Sandbox(Protocol):
     """A way to start shell text in a box."""
 
     name: str
-
-    @property
-    def uid(self) -> int | None:
-        """The uid that candidates get, None for our own: who must own a workspace."""
-        ...
+    drops_uid: bool
+    """Whether candidates get a uid of their own when we are root."""
 
     def launch(self, command: str, box: Box, limits: Limits) -> Launch: ...
 
@@ -82,11 +86,6 @@ _counter = itertools.count()
 
 def _marker() -> str:
     return f"{os.getpid()}-{next(_counter)}"
-
-
-def sandbox_uid() -> int | None:
-    """The unprivileged uid for this process's candidates; None when we are not root and simply stay who we are."""
-    return _UIDS[os.getpid() % len(_UIDS)] if os.geteuid() == 0 else None
 
 
 def _process_limit(uid: int | None, limits: Limits) -> int | None:
@@ -108,13 +107,11 @@ class Bubblewrap:
     """Own user, mount, pid, network, ipc and uts namespaces; about 5 ms a launch."""
 
     name = "bubblewrap"
-
-    def __init__(self) -> None:
-        self.uid = sandbox_uid()
+    drops_uid = True
 
     def launch(self, command: str, box: Box, limits: Limits) -> Launch:
         marker = _marker()
-        arguments = [*limits.prlimit(_process_limit(self.uid, limits)), "bwrap", *_ISOLATION, *_system_mounts()]
+        arguments = [*limits.prlimit(_process_limit(box.uid, limits)), "bwrap", *_ISOLATION, *_system_mounts()]
         for folder in box.visible:
             arguments += ["--ro-bind", str(folder), str(folder)]
         if box.gpu:
@@ -125,9 +122,19 @@ class Bubblewrap:
         for name in box.writable:
             arguments += ["--bind", str(box.workspace / name), f"{WORKSPACE}/{name}"]
         # the shell is the namespace's first process: bubblewrap's exit then means that all of it is dead
-        arguments += ["--as-pid-1", "--chdir", WORKSPACE, "--", *_as_child(command)]
+        arguments += [
+            "--remount-ro",
+            "/dev",
+            "--remount-ro",
+            "/",
+            "--as-pid-1",
+            "--chdir",
+            WORKSPACE,
+            "--",
+            *_as_child(command),
+        ]
         environment = {**box.environment, "HOME": "/home/beaver", "TMPDIR": "/tmp", "BEAVER_STEP": marker}
-        return Launch(arguments, environment, self.uid, "/", marker)
+        return Launch(arguments, environment, box.uid, "/", marker, reports_start=True)
 
 
 _ISOLATION = (
@@ -142,6 +149,10 @@ _ISOLATION = (
     "/proc",
     "--dev",
     "/dev",
+    "--size",
+    str(GIB),
+    "--tmpfs",
+    "/dev/shm",
     "--size",
     str(GIB),
     "--tmpfs",
@@ -189,9 +200,9 @@ class Namespaces:
     """
 
     name = "namespaces"
+    drops_uid = True
 
     def __init__(self, hide: tuple[Path, ...] = ()) -> None:
-        self.uid = sandbox_uid()
         self.hide = hide
 
     def launch(self, command: str, box: Box, limits: Limits) -> Launch:
@@ -199,18 +210,24 @@ class Namespaces:
         home = box.workspace.parent / "home"
         places = dict.fromkeys(place.resolve() for place in (*self.hide, *box.hide))
         hidden = [str(place) for place in places if place.is_dir() and not box.workspace.is_relative_to(place)]
+        root = shlex.quote(str(box.workspace.parent))
         script = [
             "set -e",
-            "mount -t proc proc /proc",
+            "mount -n -t proc proc /proc",
+            # this workspace alone, in temporary folders that are new and go with the step
+            f"mount -n -t tmpfs tmpfs {_MOVING}; mkdir {_MOVING}/root; mount -n --bind {root} {_MOVING}/root",
+            f'for place in {" ".join(_TEMPORARY)}; do [ ! -d "$place" ] || mount -n -t tmpfs -o size=1g tmpfs "$place"; done',
+            f"mkdir -p {root}; mount -n --move {_MOVING}/root {root}; umount -n {_MOVING}",
             # what cannot be covered must be unreadable already, for the uid that we dropped to
-            'for place; do mount -t tmpfs -o size=1m tmpfs "$place" 2>/dev/null'
+            'for place; do mount -n -t tmpfs -o size=1m tmpfs "$place" 2>/dev/null'
             ' || ! ls "$place" >/dev/null 2>&1 || exit 125; done',
             f"cd {shlex.quote(str(box.workspace))}",
             f"setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- /bin/sh -c {shlex.quote(command)}",
             "exit $?",  # not exec: see _as_child
         ]
         arguments = [
-            *limits.prlimit(_process_limit(self.uid, limits)),
+            *("setpriv", "--pdeathsig", "KILL", "--"),  # unshare's own --kill-child helps only when unshare itself dies
+            *limits.prlimit(_process_limit(box.uid, limits)),
             *("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts"),
             *("--fork", "--kill-child=KILL", "/bin/sh", "-c", "\n".join(script), "sh", *hidden),
         ]
@@ -220,7 +237,7 @@ class Namespaces:
             "TMPDIR": str(home),
             "BEAVER_STEP": marker,
         }
-        return Launch(arguments, environment, self.uid, "/", marker)
+        return Launch(arguments, environment, box.uid, "/", marker)
 
 
 def _as_child(command: str) -> list[str]:
@@ -233,12 +250,11 @@ class NoSandbox:
     """The user said ``--sandbox none``: limits and the environment allow-list stay, containment does not."""
 
     name = "none"
-
-    uid = None
+    drops_uid = False
 
     def launch(self, command: str, box: Box, limits: Limits) -> Launch:
         marker = _marker()
-        arguments = [*limits.prlimit(None), "/bin/sh", "-c", command]
+        arguments = ["setpriv", "--pdeathsig", "KILL", "--", *limits.prlimit(None), "/bin/sh", "-c", command]
         home = box.workspace.parent / "home"
         environment = {**box.environment, "HOME": str(home), "TMPDIR": str(home), "BEAVER_STEP": marker}
         return Launch(arguments, environment, None, str(box.workspace), marker, contained=False)
@@ -282,25 +298,61 @@ def _works(name: str) -> bool:
     if shutil.which({"bubblewrap": "bwrap", "namespaces": "unshare"}[name]) is None:
         return False
     sandbox: Sandbox = Bubblewrap() if name == "bubblewrap" else Namespaces()
-    launch = sandbox.launch("true", Box(workspace=Path("/usr"), frozen=True), Limits())
+    root = Path(tempfile.mkdtemp(prefix="beaver-"))
     try:
-        return start(launch, subprocess.DEVNULL).wait(timeout=10) == 0
+        return _tried(sandbox, root)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _tried(sandbox: Sandbox, root: Path) -> bool:
+    """Launch ``true`` as a candidate would be launched: with a uid and a workspace of its own."""
+    uid = unprivileged_uid() if sandbox.drops_uid else None
+    workspace = root / "ws"
+    workspace.mkdir()
+    root.chmod(0o711)
+    if uid is not None:
+        os.chown(workspace, uid, uid)
+    launch = sandbox.launch("true", Box(workspace=workspace, uid=uid, frozen=True), Limits())
+    try:
+        process, report = start(launch, subprocess.DEVNULL)
+        code = process.wait(timeout=10)
+        if report is not None:
+            os.close(report)  # not before the end: bubblewrap dies of a report that nobody takes
+        return code == 0
     except (OSError, subprocess.SubprocessError):
         return False
 
 
-def start(launch: Launch, output: int) -> subprocess.Popen[bytes]:
-    """Start a launch in a session of its own, with nothing inherited but its output."""
+def start(launch: Launch, output: int) -> tuple[subprocess.Popen[bytes], int | None]:
+    """Start a launch in a session of its own, with nothing inherited but its output. Also returns a descriptor from which the
+    sandbox's own report can be read, None for a sandbox that makes none; the caller closes it."""
     identity = {} if launch.uid is None else {"user": launch.uid, "group": launch.uid, "extra_groups": []}
-    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
-        launch.arguments,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        env=launch.environment,
-        cwd=launch.directory,
-        start_new_session=True,
-        close_fds=True,
-        bufsize=0,
-        **identity,
-    )
+    arguments = launch.arguments
+    report = given = None
+    if launch.reports_start:
+        report, given = os.pipe()
+        at = arguments.index("bwrap") + 1
+        arguments = [*arguments[:at], "--json-status-fd", str(given), *arguments[at:]]
+    try:
+        process = subprocess.Popen(  # type: ignore[call-overload]
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=launch.environment,
+            cwd=launch.directory,
+            start_new_session=True,
+            close_fds=True,
+            pass_fds=() if given is None else (given,),
+            bufsize=0,
+            **identity,
+        )
+    except BaseException:
+        if report is not None:
+            os.close(report)
+        raise
+    finally:
+        if given is not None:
+            os.close(given)
+    return process, report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from engine import events as ev
 from engine.devices.base import Device
@@ -14,7 +15,9 @@ from engine.harness import backends
 from engine.harness.limits import Limits
 from engine.harness.process import Ended, run_step
 from engine.harness.sandbox import Box, Sandbox
+from engine.harness.uids import unprivileged_uid
 from engine.harness.workspace import Workspace
+from engine.task import Task
 from engine.text import plain_text
 
 Emit = Callable[[ev.Event], None]
@@ -33,6 +36,11 @@ class Stand:
     sandbox: Sandbox
     toolkit: Toolkit
     limits: Limits
+
+    def workspace(self, task: Task, code: bytes, scratch: Path | None) -> Workspace:
+        """A fresh workspace, owned by whoever its processes will be."""
+        owner = unprivileged_uid() if self.sandbox.drops_uid else None
+        return Workspace(task, code, owner, scratch)
 
 
 def ignore(*_: object) -> None:
@@ -79,6 +87,7 @@ class StepRunner:
     ) -> Box:
         return Box(
             workspace=workspace.path,
+            uid=workspace.owner,
             environment=backends.environment(self.stand.toolkit, device) | (extra or {}),
             readonly=files if len(files) <= _MOUNTED_FILES else (),
             visible=backends.visible_folders(self.stand.toolkit),

@@ -14,10 +14,12 @@ Measure = Callable[[], Awaitable[str]]
 
 
 def parse_time(parser: str, output: str) -> float | None:
-    """Milliseconds that ``parser``'s first group captures; None when absent, zero, negative or not finite."""
-    match = re.search(parser, output, re.MULTILINE)
-    if match is None:
+    """Milliseconds that ``parser``'s first group captures; None when absent, zero, negative or not finite, and when several
+    lines match: one of them is not the driver's."""
+    found = list(re.finditer(parser, output, re.MULTILINE))
+    if len(found) != 1:
         return None
+    match = found[0]
     try:
         value = float(match[1])
     except ValueError:

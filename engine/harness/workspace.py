@@ -3,34 +3,47 @@ reach, the checker's folder."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import itertools
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 from engine.errors import InfraError
 from engine.task import Task
+from engine.text import shown_name
+
+_PREFIX = "beaver-"
 
 _OUTPUT_LIMIT = 1 << 30
 """Bytes of a task's output files that are handed to the checker."""
+
+_OUTPUT_FILES = 256
+_NAMED = 8
+"""How many of the entries that were left behind are named: a candidate chooses their names, and prompts show them."""
 
 
 class Workspace:
     """A fresh folder for one candidate; removed when the ``with`` block ends.
 
-    ``root`` holds ``ws`` (what the candidate sees), ``checker`` (ours alone) and ``home``. ``owner`` is the uid that the
-    candidate's processes get, None when they keep ours.
+    ``root`` holds ``ws`` (what the candidate sees), ``checker`` (ours alone), ``home`` and ``lock``, which is held as long as
+    the workspace is used. ``owner`` is the uid that the candidate's processes get, None when they keep ours.
     """
 
     def __init__(self, task: Task, code: bytes, owner: int | None, scratch: Path | None = None) -> None:
         self.task = task
-        self._owner = owner
+        self.owner = owner
         try:
-            self.root = Path(tempfile.mkdtemp(prefix="beaver-", dir=scratch))
+            self.root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=scratch))
             self.root.chmod(0o711)  # an unprivileged sandbox must be able to reach what lies inside
+            self._lock = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
             self.path = self.root / "ws"
             for folder in (self.path, self.root / "home"):
                 folder.mkdir(mode=0o700)
@@ -62,24 +75,18 @@ class Workspace:
         if target.is_symlink() or target.is_file():
             target.unlink()
         elif target.exists():
-            shutil.rmtree(target)
+            remove_tree(target)
         if source is not None:
             shutil.copytree(source, target)
         else:
             target.mkdir(mode=0o700)
-        if self._owner is not None:
-            _give(target, self._owner)
+        if self.owner is not None:
+            _give(target, self.owner)
         return target
 
     def files(self) -> tuple[str, ...]:
         """Every regular file, relative: what the next step must leave as it is."""
-        found = []
-        for place, _, names in os.walk(self.path):
-            for name in names:
-                path = Path(place, name)
-                if stat.S_ISREG(path.lstat().st_mode):
-                    found.append(str(path.relative_to(self.path)))
-        return tuple(sorted(found))
+        return tuple(sorted(str(path.relative_to(self.path)) for path in regular_files(self.path)))
 
     def fingerprint(self, names: tuple[str, ...]) -> dict[str, str]:
         """SHA-256 by name, "absent" for what is gone or no longer a regular file: compared before and after a step."""
@@ -97,30 +104,39 @@ class Workspace:
         return prints
 
     def collect(self, name: str, into: Path) -> list[str]:
-        """Copy the regular files of a folder that the candidate wrote; links, devices and what is too large stay behind and
-        are named in the result."""
-        left_behind, total = [], 0
+        """Copy the regular files of a folder that the candidate wrote; links, devices, folders and what is too much stay behind.
+        The result names some of those."""
+        left_behind: list[str] = []
+        total = 0
         into.mkdir(parents=True, exist_ok=True)
         folder = self.path / name
         if folder.is_symlink() or not folder.is_dir():
             return [f"{name} is no folder"]
-        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        with os.scandir(folder) as entries:
+            found = list(itertools.islice(entries, _OUTPUT_FILES + 1))
+        if len(found) > _OUTPUT_FILES:
+            return [f"{name} holds more than {_OUTPUT_FILES} entries"]
+        for entry in sorted(found, key=lambda entry: entry.name):
             if not entry.is_file(follow_symlinks=False):
-                left_behind.append(f"{entry.name} is no regular file")
+                left_behind.append(f"{shown_name(entry.name)} is no regular file")
                 continue
             total += entry.stat(follow_symlinks=False).st_size
             if total > _OUTPUT_LIMIT:
-                left_behind.append(f"{entry.name} is too large")
+                left_behind.append(f"{shown_name(entry.name)} is too large")
                 break
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
             with os.fdopen(descriptor, "rb") as source, (into / entry.name).open("wb") as target:
                 shutil.copyfileobj(source, target)
-        return left_behind
+        more = [f"and {len(left_behind) - _NAMED} more"] if len(left_behind) > _NAMED else []
+        return left_behind[:_NAMED] + more
 
     def close(self) -> None:
         root = getattr(self, "root", None)
         if root is not None:
-            shutil.rmtree(root, ignore_errors=True)
+            remove_tree(root)
+        if (lock := getattr(self, "_lock", None)) is not None:
+            os.close(lock)
+            del self._lock
 
     def __enter__(self) -> Workspace:
         return self
@@ -129,6 +145,48 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder, whatever a candidate made of it. Never raises: ten thousand nested folders are more than Python's own
+    removal can recurse into, and no reason to end a sweep."""
+    try:
+        shutil.rmtree(folder)
+    except (OSError, RecursionError):
+        subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+
+
+def remove_abandoned(scratch: Path | None = None) -> None:
+    """Remove our own workspaces that nobody holds any more: those of processes that were killed."""
+    for folder in Path(scratch or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        try:
+            if folder.lstat().st_uid != os.getuid():
+                continue
+            descriptor = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove_tree(folder)
+        except BlockingIOError:
+            pass  # in use
+        finally:
+            os.close(descriptor)
+
+
+def regular_files(folder: Path) -> Iterator[Path]:
+    """All regular files below a folder, without recursion and without following links. What cannot be entered is left out."""
+    waiting = [str(folder)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        yield Path(entry.path)
+        except OSError:
+            continue
 
 
 def _give(path: Path, owner: int) -> None:

@@ -7,6 +7,7 @@ matched at all: a passing program may print what it likes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -127,10 +128,27 @@ def _same_line(one: Match, other: Match) -> bool:
 def _step_matches(stage: Stage, step: StepEvidence, files: Files) -> list[Match]:
     matches = [_fact_match(fact) for fact in facts(step, stage)]
     # Standard error first: tools complain there, and what a program buffers on standard output comes late or not at all.
-    matches += _text_matches(stage, [("stderr", step.stderr), ("stdout", step.stdout)], files, step)
+    texts = [("stderr", step.stderr), ("stdout", step.stdout)]
+    if stage == "build":
+        texts = [(field, without_quotations(text, files.solution)) for field, text in texts]
+    matches += _text_matches(stage, texts, files, step)
     if all(match.weight >= Weight.WEAK for match in matches):
         matches.append(_fallback(stage, step))
     return _without_consequences(matches)
+
+
+_QUOTING = ("#error", "#warning", "static assertion", "#pragma message")
+_ECHO = re.compile(r"^[ ]*\d*[ ]\|[^\n]*", re.MULTILINE)
+
+
+def without_quotations(log: str, solution: str) -> str:
+    """A compiler's log without what it only quotes from the solution: the words of #error and its kind, and echoed source
+    lines. They are the candidate's, and ``#error No space left on device`` says nothing about any disk."""
+    if not any(word in log for word in _QUOTING):
+        return log
+    words = "|".join(_QUOTING)
+    said = re.compile(rf"^(\S*{re.escape(solution)}[:(]\d[^\n]*?(?:{words})(?: failed)?)[^\n]*", re.MULTILINE)
+    return _ECHO.sub("", said.sub(r"\1", log))
 
 
 def _fact_match(fact: Fact) -> Match:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from engine.errors import InfraError
 from engine.evidence import Evidence
 from engine.harness.examine import Harness, Job
 from engine.harness.sandbox import NoSandbox
+from engine.harness.workspace import remove_abandoned
 from engine.verdict import classify
 from tests.support.tasks import BROKEN, CRASH, DRIVER, HANG, SOLUTION, WRONG
 
@@ -288,6 +291,73 @@ async def test_the_harness_counts_only_its_own_time(harness, make_task):
     examined = await harness.examine(job, lambda event: None, lambda step, text: steps.append(0.0))
     assert len(steps) == 4  # build, generate, test, compare
     assert 0 < examined.own_seconds < 0.2
+
+
+def misbehaving(code: str) -> str:
+    """A right solution that does something else first."""
+    head = "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n#include <sys/stat.h>\n#include <unistd.h>\n"
+    return head + SOLUTION.replace("float sum = 0.0f;", f"float sum = 0.0f; {code}")
+
+
+async def test_ten_thousand_nested_folders_end_nothing(harness, make_task):
+    """Python's own removal recurses; the sweep died of it, and so did every resume."""
+    code = misbehaving(
+        'chdir("out"); for (int k = 0; k < 6000; ++k) { mkdir("dddddddddd", 0777); chdir("dddddddddd"); }'
+    )
+    await examine(harness, make_task(), code)
+    assert not list(Path("/tmp").glob("beaver-*/ws/out/dddddddddd"))
+
+
+async def test_names_that_a_candidate_chose_are_few_short_and_plain(harness, make_task):
+    code = misbehaving(
+        'for (int k = 0; k < 100; ++k) mkdir(("out/\\n\\x1b]0;PWNED\\xff" + std::string(180, 97) + std::to_string(k)).c_str(), 0777);'
+    )
+    evidence, _ = await examine(harness, make_task(), code)
+    assert evidence.check is not None
+    message = evidence.check.message
+    assert "and 92 more" in message
+    assert len(message) < 1000
+    assert "\n" not in message
+    assert "\x1b" not in message
+    message.encode("utf-8")
+
+
+async def test_too_many_output_files_are_not_copied(harness, make_task):
+    code = misbehaving('for (int k = 0; k < 3000; ++k) fclose(fopen(("out/" + std::to_string(k)).c_str(), "w"));')
+    evidence, _ = await examine(harness, make_task(), code)
+    assert category(evidence) == "functional_correctness"
+    assert evidence.check is not None
+    assert "more than 256 entries" in evidence.check.message
+
+
+async def test_a_fork_bomb_does_not_fail_its_neighbours(harness, make_task):
+    """One uid for all: the bomb used up the process limit, and the neighbours' sandboxes could not start."""
+    bomb = make_task("bomb", spec={"timeouts": {"cuda": {"build": 60, "test": 3}}})
+    code = misbehaving("for (int k = 0; k < 3000; ++k) if (fork() == 0) { sleep(2); _exit(0); }")
+    good = [make_task(f"good{number}") for number in range(2)]
+    results = await asyncio.gather(examine(harness, bomb, code), *(examine(harness, task, SOLUTION) for task in good))
+    assert [category(evidence) for evidence, _ in results[1:]] == ["passed", "passed"]
+
+
+async def test_a_sandbox_that_cannot_start_is_the_machines_fault(harness, make_task):
+    """Its message was taken for the compiler's."""
+    harness.limits = replace(harness.limits, processes=1)
+    with pytest.raises(InfraError, match="the sandbox could not start a step"):
+        await examine(harness, make_task(), SOLUTION)
+
+
+async def test_abandoned_workspaces_are_removed_and_living_ones_are_not(harness, make_task, tmp_path):
+    living = harness._stand.workspace(make_task(), b"", tmp_path)
+    dead = tmp_path / "beaver-dead"
+    dead.mkdir()
+    (dead / "lock").touch()
+    stranger = tmp_path / "beaver-unlocked"
+    stranger.mkdir()
+    remove_abandoned(tmp_path)
+    assert living.root.is_dir()
+    assert not dead.exists()
+    assert stranger.is_dir()
+    living.close()
 
 
 async def test_the_workspace_is_gone_afterwards(harness, make_task, tmp_path):

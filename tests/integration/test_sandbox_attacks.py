@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from engine.harness.backends import environment
 from engine.harness.limits import MIB, Limits
 from engine.harness.process import Ended, kill_tree, run_step
 from engine.harness.sandbox import Box, Bubblewrap, Namespaces, NoSandbox, Sandbox, choose_sandbox
+from engine.harness.uids import unprivileged_uid
 from tests.support.until import until_async
 
 _numbers = itertools.count(os.getpid() * 1000)
@@ -52,23 +54,24 @@ def room(tmp_path_factory: pytest.TempPathFactory, box_kind: str, monkeypatch: p
 class Room:
     def __init__(self, sandbox: Sandbox, host: Path) -> None:
         self.sandbox, self.host = sandbox, host
+        self.uid = unprivileged_uid() if sandbox.drops_uid else None
         # /tmp itself, not pytest's folder: its parents are closed to other users
         self.root = Path(subprocess.check_output(["mktemp", "-d", "/tmp/beaver-test-XXXXXX"], text=True).strip())
         self.root.chmod(0o711)
         self.workspace = self.root / "ws"
         for folder in (self.workspace, self.root / "home"):
             folder.mkdir(mode=0o700)
-            if sandbox.uid is not None:
-                os.chown(folder, sandbox.uid, sandbox.uid)
+            if self.uid is not None:
+                os.chown(folder, self.uid, self.uid)
 
     def put(self, name: str, content: str) -> None:
         path = self.workspace / name
         path.write_text(content)
-        if self.sandbox.uid is not None:
-            os.chown(path, self.sandbox.uid, self.sandbox.uid)
+        if self.uid is not None:
+            os.chown(path, self.uid, self.uid)
 
     async def run(self, command: str, limits: Limits = LIMITS, **box: object) -> Ended:
-        place = Box(workspace=self.workspace, environment=environment(None), **box)  # type: ignore[arg-type]
+        place = Box(workspace=self.workspace, uid=self.uid, environment=environment(None), **box)  # type: ignore[arg-type]
         return await run_step(self.sandbox.launch(command, place, limits), limits, disk=self.workspace)
 
 
@@ -143,9 +146,7 @@ async def test_a_fork_bomb_ends_with_its_step(room: Room):
     ended = await room.run(bomb, limits=replace(LIMITS, wall=1.5, processes=40))
     assert ended.seconds < 6
     theirs = psutil.process_iter(["uids", "status"])
-    assert not [
-        p for p in theirs if room.sandbox.uid in (p.info["uids"] or ()) and p.info["status"] != psutil.STATUS_ZOMBIE
-    ]
+    assert not [p for p in theirs if room.uid in (p.info["uids"] or ()) and p.info["status"] != psutil.STATUS_ZOMBIE]
 
 
 async def test_endless_output_is_bounded_and_counted(room: Room):
@@ -201,6 +202,57 @@ async def test_a_signal_is_told_from_an_exit_code(room: Room):
     assert ended.signal == signal.SIGSEGV or ended.exit_code == 128 + signal.SIGSEGV
 
 
+async def test_another_workspace_cannot_be_read_or_changed(room: Room):
+    other = Room(room.sandbox, room.host)
+    other.put("solution.cu", "the reference")
+    ended = await room.run(
+        f"cat {other.workspace}/solution.cu; echo evil > {other.workspace}/solution.cu; ls {other.root.parent}"
+    )
+    assert "the reference" not in ended.stdout.text()
+    assert other.root.name not in ended.stdout.text()
+    assert (other.workspace / "solution.cu").read_text() == "the reference"
+
+
+async def test_nothing_planted_in_temporary_folders_survives(room: Room):
+    name = f"beaver-planted-{os.getpid()}"
+    await room.run(f"for place in /tmp /var/tmp /dev/shm; do echo x > $place/{name}; done")
+    assert not [place for place in ("/tmp", "/var/tmp", "/dev/shm") if Path(place, name).exists()]
+
+
+async def test_a_candidate_dies_with_a_killed_harness(room: Room, box_kind: str, forever: str):
+    kind = {"bubblewrap": "Bubblewrap", "namespaces": "Namespaces"}[box_kind]
+    room.workspace.chmod(0o755)
+    script = (
+        "import asyncio\nfrom pathlib import Path\n"
+        "from engine.harness.limits import Limits\nfrom engine.harness.process import run_step\n"
+        f"from engine.harness.sandbox import Box, {kind}\n"
+        f"box = Box(workspace=Path({str(room.workspace)!r}), uid={room.uid}, environment={{'PATH': '/usr/bin:/bin'}})\n"
+        f"asyncio.run(run_step({kind}().launch('sleep {forever}', box, Limits()), Limits()))\n"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(Path.cwd())})
+    await until_async(lambda: _running(forever), "the step to run")
+    harness.kill()
+    harness.wait()
+    await until_async(lambda: not _running(forever), "the step to be gone")
+
+
+async def test_children_that_share_their_parents_memory_are_not_counted_again(room: Room):
+    """Copy-on-write children were added up and the tree killed as a memory hog."""
+    code = "import os, time\nx = bytearray(150 << 20)\nfor _ in range(4): os.fork() or (time.sleep(1.2), os._exit(0))\ntime.sleep(1.5)"
+    room.put("forks.py", code)
+    ended = await room.run("python3 forks.py && echo done", replace(LIMITS, memory=400 * MIB))
+    assert ended.stdout.text() == "done\n"
+
+
+async def test_a_program_that_ended_while_we_were_stopped_did_not_time_out(room: Room):
+    running = asyncio.create_task(room.run("sleep 0.4; echo done", replace(LIMITS, wall=1.0)))
+    await asyncio.sleep(0.1)
+    time.sleep(1.5)  # this process is stopped, or busy; the step is not
+    ended = await running
+    assert not ended.timed_out
+    assert ended.stdout.text() == "done\n"
+
+
 @pytest.fixture
 def bubble() -> Room:
     return Room(Bubblewrap(), Path("/nowhere"))
@@ -216,10 +268,19 @@ async def test_harness_files_cannot_be_changed_moved_or_replaced(bubble: Room):
 
 async def test_a_frozen_workspace_takes_only_outputs(bubble: Room):
     (bubble.workspace / "out").mkdir()
-    os.chown(bubble.workspace / "out", bubble.sandbox.uid or os.getuid(), -1)
+    os.chown(bubble.workspace / "out", bubble.uid or os.getuid(), -1)
     ended = await bubble.run("touch driver; touch out/y && echo ok", frozen=True, writable=("out",))
     assert ended.stdout.text() == "ok\n"
     assert not (bubble.workspace / "driver").exists()
+
+
+async def test_there_is_no_unbounded_memory_file_system(bubble: Room):
+    """The root and /dev of the sandbox were memory without a limit."""
+    ended = await bubble.run(
+        "for f in /f /dev/f; do head -c 64M /dev/zero > $f && echo $f; done; df -k /dev/shm | tail -1"
+    )
+    assert "/f\n" not in ended.stdout.text()
+    assert int(ended.stdout.text().split()[-5]) <= 1024 * 1024
 
 
 async def test_the_disk_of_temporary_files_is_bounded(bubble: Room):
@@ -238,28 +299,11 @@ async def test_cancelling_kills_the_tree(bubble: Room, forever: str):
     assert not _running(forever)
 
 
-async def test_a_killed_harness_leaves_nothing_running(bubble: Room, forever: str):
-    """kill -9 of the program itself: the candidate must not outlive it."""
-    bubble.workspace.chmod(0o755)  # the other process has another uid for its candidates
-    script = (
-        "import asyncio\nfrom pathlib import Path\n"
-        "from engine.harness.limits import Limits\nfrom engine.harness.process import run_step\n"
-        "from engine.harness.sandbox import Box, Bubblewrap\n"
-        f"box = Box(workspace=Path({str(bubble.workspace)!r}), environment={{'PATH': '/usr/bin:/bin'}})\n"
-        f"asyncio.run(run_step(Bubblewrap().launch('sleep {forever}', box, Limits()), Limits()))\n"
-    )
-    harness = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(Path.cwd())})
-    await until_async(lambda: _running(forever), "the step to run")
-    harness.kill()
-    harness.wait()
-    await until_async(lambda: not _running(forever), "the step to be gone")
-
-
 async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path: Path):
     """Step 4-1 was found in the environment of step 4-12 and took it along."""
     for folder in ("ws", "home"):
         (tmp_path / folder).mkdir()
-    launch = NoSandbox().launch("sleep 0.3; echo survived", Box(tmp_path / "ws", environment(None)), LIMITS)
+    launch = NoSandbox().launch("sleep 0.3; echo survived", Box(tmp_path / "ws", environment=environment(None)), LIMITS)
     longer = replace(
         launch, environment={**launch.environment, "BEAVER_STEP": launch.marker + "2"}, marker=launch.marker + "2"
     )

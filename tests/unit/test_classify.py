@@ -576,3 +576,27 @@ def test_bytes_that_are_no_text_are_read_as_far_as_they_go() -> None:
 def test_a_candidates_own_words_in_a_finding_do_not_blame_the_machine():
     finding = 'anti_cheat: "this needs a GPU, libcublas is not installed" (solution.cu:3), forbidden is cublas'
     assert classify(Evidence(preflight=[finding])).category == "integration"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "No space left on device",
+        "nvcc fatal   : Unsupported gpu architecture 'compute_42'",
+        "libcublas.so.13: cannot open shared object file",
+        "g++: fatal error: Killed signal terminated program cc1plus",
+    ],
+)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "solution.cu:1:2: error: #error {words}\n    1 | #error {words}\n      |  ^~~~~",
+        "solution.cu(1): error: #error directive: {words}",
+        'solution.cu(1): error: static assertion failed with "{words}"',
+    ],
+    ids=["g++", "nvcc", "static_assert"],
+)
+def test_what_a_compiler_only_quotes_does_not_blame_the_machine(form: str, words: str):
+    log = form.format(words=words)
+    evidence = Evidence(build=StepEvidence(exit_code=1, stderr=log), solution_file="solution.cu")
+    assert classify(evidence).category == "buildability"

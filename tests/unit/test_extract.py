@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from engine.extract import extract
 
 START = "#include <cuda_runtime.h>\n__global__ void k(float* x) {\n  x[threadIdx.x] = 1;\n}\n" * 3
@@ -67,5 +71,26 @@ def test_longer_fences_and_tildes():
     assert source(f"~~~cuda\n{FIXED}~~~") == FIXED
 
 
-def test_windows_line_ends_in_a_reply():
-    assert source(f"```cuda\r\n{FIXED}```".replace("\r\n", "\n")) == FIXED
+@pytest.mark.parametrize("ends", ["\r\n", "\r"])
+def test_other_line_ends_in_a_reply(ends: str):
+    assert source(f"Here:\n```cuda\n{FIXED}```\n".replace("\n", ends)) == FIXED
+
+
+def test_a_byte_order_mark_hides_no_fence():
+    assert source(f"\ufeff```cuda\n{FIXED}```") == FIXED
+
+
+def test_text_after_the_closing_fence_ends_the_block_all_the_same():
+    assert source(f"```cuda\n{FIXED}``` Hope this helps!") == FIXED
+
+
+def test_a_fence_around_a_fence_is_unwrapped():
+    assert source(f"````\n```cuda\n{FIXED}```\n````") == FIXED
+
+
+def test_a_model_caught_in_a_repetition_costs_no_time():
+    """The test for prose was quadratic in the length of a line."""
+    began = time.process_time()
+    problem("void f;\nAbc" + " a" * 400_000)
+    problem("Abc a a a a\n" * 50_000)
+    assert time.process_time() - began < 2.0

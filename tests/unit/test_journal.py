@@ -196,3 +196,13 @@ def test_folding_a_prefix_is_the_state_at_that_moment():
     for count, event in enumerate(events, 1):
         state.apply(event)
         assert fold(events[:count]) == state
+
+
+def test_a_lone_surrogate_from_outside_does_not_end_a_run(path: Path):
+    with Journal(path) as journal:
+        journal.append(ev.InfraFailed(iteration=1, kind="x", message="name \udcff"))
+    assert read_journal(path)[-1].message == "name ?"  # type: ignore[union-attr]
+
+
+def test_the_schema_version_is_always_written(path: Path):
+    assert b'"schema_version":' in path.read_bytes().splitlines()[0]

@@ -60,3 +60,20 @@ def test_the_line_is_named():
 def test_a_comment_mark_inside_a_string_hides_nothing():
     assert names('const char* s = "/*"; cublasSgemm(); // */', "cublasSgemm") == ["cublasSgemm"]
     assert names('auto s = R"x(/* ")x"; cublasSgemm();', "cublasSgemm") == ["cublasSgemm"]
+
+
+def test_loading_by_another_name_counts():
+    """Each of these opened a library past the check."""
+    alias = 'extern "C" void* my_open(const char*, int) asm("dl" "open");'
+    assert "dlopen" in "".join(names(alias, "cublasSgemm"))
+    pasted = "#define P(a, b) a##b\nP(dl, open)(x, 2);"
+    assert names(pasted, "cublasSgemm") == ["dlopen put together with ##"]
+    assert names('asm("jmp dlopen@PLT");', "cublasSgemm") == ['"jmp dlopen@PLT"']
+
+
+def test_forbidden_words_in_assembly_count_also_in_pieces():
+    assert names('asm volatile("wm" "ma.load.a.sync");', "wmma") == ['"wmma.load.a.sync"']
+
+
+def test_neighbouring_strings_outside_of_assembly_do_not_count():
+    assert names('printf("cub" "lasSgemm");', "cublasSgemm") == []

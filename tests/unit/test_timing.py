@@ -21,6 +21,7 @@ PARSER = r"^Kernel time: (\S+) ms$"
         ("Kernel time: fast ms", None),
         ("kernel time: 1 ms", None),
         ("", None),
+        ("Kernel time: 0.0001 ms\nKernel time: 3 ms", None),
     ],
 )
 def test_only_a_finite_positive_time_counts(text: str, value: float | None):
