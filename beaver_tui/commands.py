@@ -113,12 +113,19 @@ def submit(directory: Path) -> int:
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 def manifest(run: Path) -> int:
-    """Rebuild a run's manifest.jsonl from its journals."""
+    """Rebuild a run's manifest.jsonl from its journals.
+
+    A cell whose journal is damaged has no rows and is named on standard error; the exit code is 1 then.
+    """
+    from engine.errors import RunError
     from engine.manifest import write_manifest
     from engine.rundir import RunDirectory
 
-    click.echo(write_manifest(RunDirectory(run)))
-    return 0
+    damaged: list[RunError] = []
+    click.echo(write_manifest(RunDirectory(run), damaged))
+    for error in damaged:
+        click.echo(f"beaver-tui: {error}", err=True)
+    return 1 if damaged else 0
 
 
 COMMANDS = {"tasks": tasks, "classify": classify, "doctor": doctor, "submit": submit, "manifest": manifest}

@@ -18,6 +18,7 @@ import msgspec
 
 from engine.errors import BeaverError, RunError
 from engine.events import SCHEMA_VERSION, AnyEvent, Event
+from engine.plain_file import open_plain
 from engine.schema import check_schema
 from engine.store import RunUnwritable
 
@@ -71,7 +72,7 @@ def follow(path: Path, offset: int = 0) -> tuple[list[AnyEvent], int]:
 def _parse(path: Path, offset: int = 0) -> tuple[list[AnyEvent], int]:
     """The events from ``offset`` on, and the offset in bytes where what is whole ends."""
     try:
-        with path.open("rb") as stream:
+        with os.fdopen(open_plain(path), "rb") as stream:
             first = stream.readline() if offset else b""
             stream.seek(offset)
             content = stream.read()
@@ -111,8 +112,10 @@ class Journal:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._descriptor = open_plain(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
+            if path.exists() and not path.is_file():
+                raise RunError(f"{path}: not a regular file, and no journal") from error
             raise RunUnwritable(path, error) from error
         try:
             self._begin()

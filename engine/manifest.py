@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
-from engine.journal import read_journal
+from engine.cells import read_cell
+from engine.errors import RunError
 from engine.protocol import Sampling
-from engine.rundir import Cell, RunDirectory
+from engine.rundir import MANIFEST, RunDirectory
 from engine.stopping import RESUBMITTED, raised_signals
-from engine.store import write_whole
-from engine.trajectory import Iteration, Trajectory, fold
+from engine.store import RunUnwritable, write_whole
+from engine.trajectory import Iteration, Trajectory
 from engine.verdict import Step
 
 Row = dict[str, Any]
@@ -106,11 +107,18 @@ def _costs(iteration: Iteration) -> Row:
     }
 
 
-def run_rows(run: RunDirectory) -> Iterator[Row]:
-    """All rows of a run, in the order of its plan."""
+def run_rows(run: RunDirectory, damaged: list[RunError] | None = None) -> Iterator[Row]:
+    """All rows of a run, in the order of its plan. What is wrong with a cell's journal is added to ``damaged``, and the cell
+    has no rows then; without such a list it is raised."""
     repeated: dict[tuple[str, str], list[Step]] = {}
     for cell in run.plan:
-        trajectory = read_cell(run, cell)
+        try:
+            trajectory = read_cell(run, cell)
+        except RunError as error:
+            if damaged is None:
+                raise
+            damaged.append(error)
+            continue
         if trajectory is None or trajectory.opened is None:
             continue
         if trajectory.opened.protocol.sampling is Sampling.REPEATED:
@@ -121,14 +129,12 @@ def run_rows(run: RunDirectory) -> Iterator[Row]:
             yield from rows(trajectory)
 
 
-def read_cell(run: RunDirectory, cell: Cell) -> Trajectory | None:
-    """A cell's trajectory as its journal tells it, None when it was not begun."""
-    path = run.journal(cell)
-    return fold(read_journal(path)) if path.is_file() else None
-
-
-def write_manifest(run: RunDirectory) -> Path:
-    """Rebuild manifest.jsonl."""
-    path = run.path / "manifest.jsonl"
-    write_whole(path, b"".join(msgspec.json.encode(row) + b"\n" for row in run_rows(run)))
+def write_manifest(run: RunDirectory, damaged: list[RunError] | None = None) -> Path:
+    """Rebuild manifest.jsonl; ``damaged`` as for ``run_rows``."""
+    path = run.path / MANIFEST
+    content = b"".join(msgspec.json.encode(row) + b"\n" for row in run_rows(run, damaged))
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise RunUnwritable(path, error) from error
     return path

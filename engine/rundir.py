@@ -11,7 +11,6 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,9 +23,12 @@ from engine.devices.base import Device
 from engine.errors import ConfigError, RunError
 from engine.events import SCHEMA_VERSION, utc_now
 from engine.harness.limits import LimitsConfig
+from engine.plain_file import open_plain, read_plain
 from engine.protocol import Protocol
 from engine.schema import check_schema
-from engine.store import DiskStore, RunUnwritable, write_whole
+from engine.store import DiskStore, RunUnwritable, sha256, write_whole
+
+PLAN, MANIFEST = "plan.jsonl", "manifest.jsonl"
 
 
 class Cell(msgspec.Struct, frozen=True, order=True):
@@ -56,6 +58,13 @@ class DeviceRecord(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert({"wish": wish, **device.describe()}, cls)
 
 
+class PlanRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What plan.jsonl was written as: a run must never become a smaller one in silence. ``sha256`` is of its bytes."""
+
+    cells: int
+    sha256: str
+
+
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """run.json: what was decided before the first step. ``seed`` is the secret that checkers' inputs come from; it is
     here, and nowhere that a candidate can see, so that a failure can be reproduced."""
@@ -75,6 +84,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     limits: LimitsConfig = LimitsConfig()
     seed: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     two_phase: bool = False
+    plan: PlanRecord | None = None
+    """None in a run of an earlier version."""
     python: str = msgspec.field(default_factory=platform.python_version)
     system: str = msgspec.field(default_factory=lambda: f"{platform.system()} {platform.machine()}")
 
@@ -96,7 +107,7 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            content = (path / "run.json").read_bytes()
+            content = read_plain(path / "run.json")
         except FileNotFoundError:
             raise RunError(f"{path}: no run here (run.json is missing)") from None
         except OSError as error:
@@ -116,7 +127,8 @@ class RunDirectory:
             if any(path.iterdir()):
                 raise RunError(f"{path}: not empty; choose a new --out, or go on with --resume {path}")
             lines = b"".join(msgspec.json.encode(cell) + b"\n" for cell in plan)
-            write_whole(path / "plan.jsonl", lines)
+            write_whole(path / PLAN, lines)
+            record = msgspec.structs.replace(record, plan=PlanRecord(cells=len(plan), sha256=sha256(lines)))
             # run.json last: a folder with it is a run, a folder without it is not yet one
             write_whole(path / "run.json", msgspec.json.format(msgspec.json.encode(record), indent=2))
         except OSError as error:
@@ -125,18 +137,28 @@ class RunDirectory:
 
     @cached_property
     def plan(self) -> list[Cell]:
-        """The cells that the run promises, in their order."""
+        """The cells that the run promises, in their order. Raises RunError when they are not those it began with."""
+        path = self.path / PLAN
         try:
-            lines = (self.path / "plan.jsonl").read_bytes().splitlines()
-            return [msgspec.json.decode(line, type=Cell) for line in lines]
-        except (OSError, msgspec.MsgspecError, ValueError) as error:
-            raise RunError(f"{self.path / 'plan.jsonl'}: {error}") from error
-
-    def limited_to(self, cells: list[Cell]) -> RunDirectory:
-        """The same run as if it promised these cells only."""
-        view = copy(self)
-        view.plan = cells
-        return view
+            content = read_plain(path)
+        except OSError as error:
+            raise RunError(f"{path}: {error.strerror}; the run is not complete") from error
+        began = self.record.plan
+        if began is not None and began.sha256 != sha256(content):
+            raise RunError(
+                f"{path}: is not the plan of {began.cells} cells that the run began with (see run.json); "
+                "put the file back as it was"
+            )
+        try:
+            cells = [msgspec.json.decode(line, type=Cell) for line in content.splitlines()]
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise RunError(f"{path}: {error}") from error
+        if not cells:
+            raise RunError(f"{path}: empty; the run is not complete")
+        if len(set(cells)) < len(cells):
+            twice = next(cell for index, cell in enumerate(cells) if cell in cells[:index])
+            raise RunError(f"{path}: {twice}: is there twice; it was changed by hand")
+        return cells
 
     def folder(self, cell: Cell) -> Path:
         """Where a cell's trajectory lies."""
@@ -150,18 +172,22 @@ class RunDirectory:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Be the only process that writes this run. Raises RunError that names the owner."""
+        """Be the only process that writes this run. Raises RunError that names the owner, or what is in the way of a file that
+        the run will need at its end."""
+        manifest = self.path / MANIFEST
+        if manifest.exists() and not manifest.is_file():
+            raise RunError(f"{manifest}: not a regular file; remove it, it is made anew from the journals")
         path = self.path / "lock"
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = open_plain(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise RunUnwritable(path, error) from error
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                owner = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip() or "another process"
-                raise RunError(f"{self.path}: this run is being written by {owner}") from None
+                owner = _owner(os.pread(descriptor, 4096, 0))
+                raise RunError(f"{self.path}: {owner}; stop it first") from None
             us = {"pid": os.getpid(), "host": socket.gethostname(), "since": utc_now()}
             try:
                 os.ftruncate(descriptor, 0)
@@ -172,6 +198,15 @@ class RunDirectory:
             os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)
+
+
+def _owner(content: bytes) -> str:
+    """Who holds the lock, in words."""
+    try:
+        owner = msgspec.json.decode(content, type=dict[str, Any])
+        return f"process {owner['pid']} on {owner['host']} has been writing this run since {owner['since']}"
+    except (msgspec.MsgspecError, ValueError, KeyError):
+        return "another process is writing this run"
 
 
 def _fresh_folder(name: str) -> Path:

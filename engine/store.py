@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.errors import RunError
+from engine.plain_file import read_plain
 
 
 class RunUnwritable(RunError):
@@ -75,7 +76,7 @@ class DiskStore:
     def get(self, kind: str, digest: str) -> bytes:
         for path in (self._root / kind).glob(f"{digest}.*"):
             try:
-                content = path.read_bytes()
+                content = read_plain(path)
             except OSError as error:
                 raise RunError(f"{path}: cannot be read: {error.strerror}") from error
             if sha256(content) != digest:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError
+from engine.plain_file import read_plain
 
 
 def read_yaml(path: Path, where: str) -> Any:
@@ -13,7 +14,7 @@ def read_yaml(path: Path, where: str) -> Any:
     import yaml  # imported where it is used: most fixers and runs need none
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(read_plain(path).decode())
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, or a date that is none

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from engine import events as ev
+from engine.cells import read_cell
 from engine.errors import RunError
-from engine.manifest import read_cell
 from engine.rundir import Cell, RunDirectory
 from engine.trajectory import Trajectory
 

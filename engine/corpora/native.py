@@ -8,6 +8,7 @@ from typing import get_args, get_type_hints
 import msgspec
 
 from engine.errors import TaskError
+from engine.plain_file import read_plain
 from engine.task import Task, TaskSpec, is_inner_path
 
 _IGNORED_NAMES = {"__pycache__", ".git", ".DS_Store"}
@@ -165,7 +166,7 @@ def _tree(folder: Path) -> dict[str, Path]:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except FileNotFoundError:
         raise TaskError(f"{path}: missing") from None
     except OSError as error:

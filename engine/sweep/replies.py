@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.cells import read_cell
 from engine.errors import ConfigError
 from engine.fixers.base import Reply
 from engine.fixers.replay import ReplayFixer
-from engine.manifest import read_cell
 from engine.rundir import RunDirectory
 from engine.store import Store
 from engine.trajectory import Trajectory

@@ -9,16 +9,17 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
 from engine import events as ev
-from engine.errors import BeaverError, RunError
+from engine.cells import told
+from engine.errors import BeaverError
 from engine.fixers.base import Fixer, Recorded
 from engine.journal import Journal
 from engine.loop import Examiner, Setting, repair
-from engine.manifest import read_cell, write_manifest
+from engine.manifest import write_manifest
 from engine.protocol import Protocol, Sampling
 from engine.rundir import Cell, RunDirectory
 from engine.store import RunUnwritable
 from engine.task import Task
-from engine.trajectory import Trajectory, fold
+from engine.trajectory import Trajectory
 
 Listener = Callable[[Cell | None, ev.Event], None]
 """Called with every event and its cell; None for an event of the run itself."""
@@ -85,12 +86,12 @@ class Sweep:
             await self._play_all(stop_after=None)
         except BaseException:
             with suppress(RunUnwritable):  # what ended us may be a full disk; the manifest can be rebuilt at any time
-                self._write_manifest()
+                write_manifest(self.run, damaged=[])
             raise
         finally:
             for fixer in self.fixers.values():
                 await fixer.close()
-        self._write_manifest()
+        write_manifest(self.run, damaged=[])
 
     async def _play_all(self, stop_after: int | None) -> None:
         waiting = deque(cell for cell in self.run.plan if cell not in self.broken)
@@ -114,7 +115,7 @@ class Sweep:
         number = 1
         try:
             with Journal(self.run.journal(cell)) as journal:
-                past = fold(journal.events)
+                past = told(journal.path, cell, journal.events)
                 number = len(past.finished) + 1
                 if past.closed is not None or (stop_after is not None and len(past.finished) >= stop_after):
                     return
@@ -159,21 +160,6 @@ class Sweep:
             self.listener(cell, event)
         except Exception as error:
             raise _ListenerError(error) from error
-
-    def _write_manifest(self) -> None:
-        """The rows of every cell that can be read; a cell with a damaged journal has none, and was told."""
-        damaged = {cell for cell in self.broken if not self._is_readable(cell)}
-        try:
-            write_manifest(self.run.limited_to([cell for cell in self.run.plan if cell not in damaged]))
-        except OSError as error:
-            raise RunUnwritable(self.run.path, error) from error
-
-    def _is_readable(self, cell: Cell) -> bool:
-        try:
-            read_cell(self.run, cell)
-        except RunError:
-            return False
-        return True
 
 
 class _ListenerError(Exception):

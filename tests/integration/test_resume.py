@@ -167,7 +167,9 @@ def test_two_writers_of_one_run_are_refused_with_the_owners_name(corpus: Path, t
     process.kill()
     process.wait()
     assert second.code == 2
-    assert f'"pid": {process.pid}' in second.err
+    assert f"{run}: process {process.pid} on " in second.err
+    assert "has been writing this run since" in second.err
+    assert "stop it first" in second.err
 
 
 def test_a_changed_corpus_is_refused(tmp_path: Path):
@@ -324,6 +326,7 @@ def test_a_fixer_recorded_without_its_secrets_is_taken_from_the_config_or_not_at
 
 
 def test_a_plan_that_names_a_stranger_is_refused(finished: Path):
+    _record(finished, plan=None)
     with (finished / "plan.jsonl").open("a") as stream:
         stream.write('{"task":"task0","fixer":"nobody","attempt":1}\n')
     done = beaver("--batch", "--resume", finished)

@@ -94,8 +94,6 @@ def test_the_plan_is_read_once(tmp_path: Path):
     plan = run.plan
     (run.path / "plan.jsonl").unlink()
     assert run.plan is plan
-    assert run.limited_to([Cell("b", "f")]).plan == [Cell("b", "f")]
-    assert run.plan is plan
 
 
 def test_no_run_and_a_damaged_run_are_named(tmp_path: Path):
