@@ -17,7 +17,9 @@ def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
     """List the tasks of a corpus."""
     from engine.corpora import builtin_folder, load_corpus
 
-    found = load_corpus(Path(corpus) if corpus else builtin_folder(), strict=False)
+    if corpus is not None and not corpus.strip():
+        raise click.UsageError("--corpus: must not be empty; without --corpus the built-in tasks are listed")
+    found = load_corpus(builtin_folder() if corpus is None else Path(corpus), strict=False)
     rows = [
         {
             "task": task.id,
@@ -34,7 +36,7 @@ def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
         for _, task in sorted(found.tasks.items())
     ]
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))  # bytes: JSON is UTF-8 everywhere
     else:
         width = max((len(str(row["task"])) for row in rows), default=4)
         for row in rows:
@@ -42,9 +44,12 @@ def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
                 f"{row['task']!s:{width}}  {row['backend']!s:5} {row['start_bucket'] or '-'!s:14} {row['operation'] or '-'}"
             )
     for problem in found.problems:
-        click.echo(f"beaver-tui: {problem}", err=True)
+        for fault in problem.faults if check else (str(problem),):
+            click.echo(f"beaver-tui: {fault}", err=True)
     if check:
-        click.echo(f"{len(found.tasks)} tasks are sound, {len(found.problems)} are not", err=as_json)
+        sound = "1 task is sound" if len(found.tasks) == 1 else f"{len(found.tasks)} tasks are sound"
+        unsound = "1 is not" if len(found.problems) == 1 else f"{len(found.problems)} are not"
+        click.echo(f"{sound}, {unsound}", err=as_json)
     return 2 if found.problems else 0
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
+from engine.complaints import complaint
 from engine.errors import ConfigError
 from engine.fixers.config import FixerConfig, read_config
 from engine.harness.limits import LimitsConfig
@@ -17,6 +18,9 @@ from engine.release_config import is_release_config, rename_keys
 from engine.yaml_file import read_yaml
 
 Value = TypeVar("Value")
+
+MOST_NAME = 60
+"""Characters of a run's name, which is part of its folder's."""
 
 BOUNDS: dict[str, tuple[int, int]] = {
     "jobs": (1, 4096),
@@ -46,6 +50,8 @@ class BatchConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     warnings: list[str] = []
 
     def __post_init__(self) -> None:
+        if self.name is not None and not (self.name.isprintable() and 0 < len(self.name.strip()) <= MOST_NAME):
+            raise ConfigError(f"name: must be printable text of 1 to {MOST_NAME} characters")
         for name in ("jobs", "attempts"):
             check_bounds(name, name, getattr(self, name))
         for name in LimitsConfig.__struct_fields__:
@@ -102,7 +108,7 @@ def _convert(where: str, content: dict[str, Any]) -> BatchConfig:
     _refuse_unknown(where, "limits.", given.get("limits", {}), set(LimitsConfig.__struct_fields__))
     entries = given.pop("fixers", [])
     if not isinstance(entries, list):
-        raise ConfigError(f"{where}: fixers: must be a list")
+        raise ConfigError(f"{where}: fixers: must be a list, for example [{{name: qwen, model: Qwen/Qwen3-Coder}}]")
     fixers = []
     for index, entry in enumerate(entries):
         _refuse_unknown(where, f"fixers[{index}].", entry, set(FixerConfig.__struct_fields__))
@@ -110,7 +116,9 @@ def _convert(where: str, content: dict[str, Any]) -> BatchConfig:
     try:
         config = msgspec.convert(given, BatchConfig)
         read_protocol(None, config.protocol)  # a mistake is told with the name of the file that holds it
-    except (msgspec.ValidationError, ConfigError) as error:
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {complaint(error, BatchConfig)}") from None
+    except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     return msgspec.structs.replace(config, fixers=fixers)
 
@@ -128,7 +136,7 @@ def read_protocol(preset: str | None, *layers: dict[str, Any]) -> Protocol:
     try:
         return msgspec.convert(fields, Protocol)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"protocol: {error}") from None
+        raise ConfigError(complaint(error, Protocol, "protocol")) from None
 
 
 def _refuse_unknown(where: str, place: str, mapping: object, known: set[str]) -> None:

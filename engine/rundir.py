@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -27,6 +26,7 @@ from engine.plain_file import open_plain, read_plain
 from engine.protocol import Protocol
 from engine.schema import check_schema
 from engine.store import DiskStore, RunUnwritable, sha256, write_whole
+from engine.text import slug
 
 PLAN, MANIFEST = "plan.jsonl", "manifest.jsonl"
 
@@ -88,17 +88,6 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """None in a run of an earlier version."""
     python: str = msgspec.field(default_factory=platform.python_version)
     system: str = msgspec.field(default_factory=lambda: f"{platform.system()} {platform.machine()}")
-
-
-def slug(name: str) -> str:
-    """A path part for any name, reversible by ``unslug``: CUDA/10 becomes CUDA%2F10."""
-    text = quote(name, safe="")
-    return text.replace(".", "%2E", 1) if text.startswith(".") else text
-
-
-def unslug(part: str) -> str:
-    """The name that ``slug`` made ``part`` of."""
-    return unquote(part)
 
 
 class RunDirectory:

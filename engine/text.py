@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote, unquote
 
 _CONTROL = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: title, clipboard, links
@@ -29,3 +30,18 @@ def shown_name(name: str, width: int = 60) -> str:
     text = plain_text(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
     text = " ".join(text.split())
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+MOST_SLUG = 255
+"""Bytes of a path part that every file system takes."""
+
+
+def slug(name: str) -> str:
+    """A path part for any name, reversible by ``unslug``: CUDA/10 becomes CUDA%2F10."""
+    text = quote(name, safe="")
+    return text.replace(".", "%2E", 1) if text.startswith(".") else text
+
+
+def unslug(part: str) -> str:
+    """The name that ``slug`` made ``part`` of."""
+    return unquote(part)

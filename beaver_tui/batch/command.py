@@ -47,7 +47,7 @@ from engine.sweep.opening import Options, open_sweep
 @click.option("--preset", metavar="NAME", help="paper or paper-repeated.")
 @click.option("--two-phase", is_flag=True, help="First iteration of every task first (paper C.3).")
 @click.option("--jobs", type=int, metavar="N", help="Trajectories at a time (default: cores).")
-@click.option("--seed", metavar="HEX", help="Secret that checkers' inputs come from (default: fresh).")
+@click.option("--seed", metavar="TEXT", help="Secret that checkers' inputs come from (default: a fresh one).")
 @click.option("--sandbox", metavar="auto|bubblewrap|namespaces|none", help="Containment of candidates (default: auto).")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output (default: rich on a terminal, else plain).")
 def batch(form: str | None, **given: object) -> int:

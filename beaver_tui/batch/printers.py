@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Protocol
 
@@ -90,4 +91,7 @@ class JsonLines:
             self._line({"summary": summarize_run(self._run), "run": str(self._run.path)})
 
     def _line(self, value: object) -> None:
-        self._output.write(msgspec.json.encode(value).decode() + "\n")
+        text = msgspec.json.encode(value).decode()
+        if self._output.encoding.lower().replace("-", "") != "utf8":
+            text = json.dumps(json.loads(text))  # escapes instead of signs that the stream cannot hold
+        self._output.write(text + "\n")

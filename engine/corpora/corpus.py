@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.corpora.native import read_flat, read_native
 from engine.errors import TaskError
 from engine.task import Task
+from engine.text import MOST_SLUG, slug
 
 
 @dataclass
@@ -47,7 +48,11 @@ class Corpus:
 
 def load_corpus(path: Path, *, strict: bool = True) -> Corpus:
     """Read every task of a folder. With ``strict`` the first fault is raised, else all are collected in ``problems``."""
-    if not path.is_dir():
+    try:
+        found = path.is_dir()
+    except (OSError, ValueError):  # a name that is too long, or that no file can have
+        found = False
+    if not found:
         raise TaskError(f"{path}: no such folder; --corpus takes a folder of tasks")
     corpus = Corpus(path)
     try:
@@ -72,6 +77,11 @@ def load_corpus(path: Path, *, strict: bool = True) -> Corpus:
             if task.id in corpus.tasks:
                 raise TaskError(
                     f"{task.folder / 'input.json'}: task_id: {task.id} is also the id of {corpus.tasks[task.id].folder}"
+                )
+            if len(slug(task.id)) > MOST_SLUG:
+                raise TaskError(
+                    f"{task.folder / 'input.json'}: task_id: {task.id[:40]}… is too long to name a folder; "
+                    f"at most {MOST_SLUG} bytes, where / and the like count three"
                 )
             corpus.tasks[task.id] = task
         except TaskError as error:

@@ -12,8 +12,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
+from engine.complaints import complaint
 from engine.errors import ConfigError
 from engine.fixers.prices import Price
+from engine.text import MOST_SLUG, slug
 
 if TYPE_CHECKING:
     from engine.fixers.chat import ChatFixer
@@ -99,13 +101,17 @@ class FixerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def __post_init__(self) -> None:
         for field, reason in self.problems():
-            raise ConfigError(f"fixer {self.name!r}: {field} {reason}")
+            raise ConfigError(f"fixer {_short(self.name)!r}: {field} {reason}")
 
     def problems(self) -> list[tuple[str, str]]:
         """What a schema cannot say, as (field, reason) pairs. A reason never repeats a value that may be a key."""
         found = []
         if not self.name.strip() or not self.name.isprintable():
             found.append(("name", "must be printable and not empty"))
+        elif len(slug(self.name)) > MOST_SLUG:
+            found.append(
+                ("name", f"is too long to name a folder; at most {MOST_SLUG} bytes, where / and the like count three")
+            )
         if self.max_concurrency < 1:
             found.append(("max_concurrency", f"is {self.max_concurrency}, and must be at least 1"))
         if self.seed is not None and not 0 <= self.seed < MOST_SEED:
@@ -172,7 +178,10 @@ def read_config(raw: object, where: str) -> FixerConfig:
             raise ConfigError(f"{where}: {name} has no place in a file; name its environment variable with api_key_env")
     try:
         return msgspec.convert(raw, FixerConfig)
-    except (msgspec.ValidationError, ConfigError) as error:
+    except msgspec.ValidationError as error:
+        inside = where if where.endswith("]") else f"{where}: "  # "config.yaml: fixers[0]", or a file that is all fixer
+        raise ConfigError(complaint(error, FixerConfig, inside)) from None
+    except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
 
@@ -221,6 +230,18 @@ def is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return "." not in host
+
+
+def unset_key(config: FixerConfig, environ: Mapping[str, str]) -> str | None:
+    """What a user should know who named a key that is not there, and whose service is asked without one; else None."""
+    variable = config.api_key_env
+    if config.kind != "chat" or variable is None or environ.get(variable, "").strip():
+        return None
+    return f"fixer {config.name!r}: {variable} is not set; {config.host} is asked without a key"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _is_web_address(url: str) -> bool:

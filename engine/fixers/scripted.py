@@ -52,6 +52,13 @@ class ScriptedFixer:
         return sorted(files, key=lambda path: int(path.stem))
 
 
+def scripts_of(task: Task) -> list[str]:
+    """The scripts that lie beside a task."""
+    if task.answers is None:
+        return []
+    return sorted(folder.name for folder in task.answers.iterdir() if folder.is_dir())
+
+
 def _read_yaml(path: Path) -> dict[str, list[str]]:
     content = read_yaml(path, f"--fixer scripted:{path}")
     if not isinstance(content, dict) or not all(

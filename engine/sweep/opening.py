@@ -15,14 +15,17 @@ import msgspec
 from engine.config import BatchConfig, check_bounds, first_given, read_batch_config, read_protocol
 from engine.corpora import Corpus, builtin_folder, load_corpus
 from engine.errors import ConfigError, RunError
-from engine.fixers.base import Fixer
-from engine.fixers.config import FixerConfig
+from engine.fixers.base import Fixer, Recorded
+from engine.fixers.config import FixerConfig, unset_key
+from engine.fixers.scripted import scripts_of
 from engine.harness.examine import Harness
 from engine.harness.limits import Limits
 from engine.local import local_harness
+from engine.protocol import Sampling
 from engine.rundir import Cell, DeviceRecord, RunDirectory, RunRecord
 from engine.sweep.registry import build_fixer, chosen_configs, recorded_configs
 from engine.sweep.sweep import Sweep, plan_cells
+from engine.task import Task
 
 BUILTIN = "built-in"
 
@@ -59,7 +62,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         check_bounds("--attempts", "attempts", self.attempts)
         if self.seed is not None and not self.seed.strip():
             raise ConfigError("--seed: must not be empty; without --seed a fresh one is drawn")
+        if self.seed is not None and len(self.seed) > MOST_SEED_CHARACTERS:
+            raise ConfigError(f"--seed: must have at most {MOST_SEED_CHARACTERS} characters, and has {len(self.seed)}")
+        if self.corpus is not None and not self.corpus.strip():
+            raise ConfigError("--corpus: must not be empty; without --corpus the built-in tasks are played")
+        for name, value in (("--corpus", self.corpus), ("--out", self.out), ("--seed", self.seed)):
+            if value is not None and not _is_text(str(value)):
+                raise ConfigError(f"{name} {value}: must be UTF-8; a run's record could not name it")
 
+
+MOST_SEED_CHARACTERS = 200
 
 RESUMABLE = ("config", "resume", "device", "jobs", "sandbox")
 """Options that --resume allows: where the run goes on. All others were decided when it began."""
@@ -82,11 +94,11 @@ def open_sweep(options: Options, tool_version: str, warn: Warn) -> Opened:
     for warning in settings.warnings:
         warn(warning)
     if options.resume is None:
-        return _begin(options, settings, tool_version)
+        return _begin(options, settings, tool_version, warn)
     return _go_on(options, options.resume, settings, warn)
 
 
-def _begin(options: Options, settings: BatchConfig, tool_version: str) -> Opened:
+def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: Warn) -> Opened:
     corpus_path = first_given(options.corpus, settings.corpus, default=BUILTIN)
     corpus = _load(corpus_path)
     wish = first_given(options.device, settings.device, default="auto")
@@ -98,10 +110,15 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str) -> Opened
         hide=(corpus.path.resolve(), out.resolve()),
     )
     configs = chosen_configs(options.fixers, settings.fixers)
-    fixers = _built(configs)
+    fixers = _built(configs, warn)
     protocol = read_protocol(first_given(options.preset, settings.preset), settings.protocol, _protocol_layer(options))
     chosen = corpus.select(options.tasks or tuple(settings.tasks))
-    plan = plan_cells(chosen, fixers.values(), protocol, first_given(options.attempts, settings.attempts))
+    for fixer in fixers.values():
+        _has_answers(fixer, chosen)
+    attempts = first_given(options.attempts, settings.attempts)
+    if attempts is not None and protocol.sampling is Sampling.REPEATED and attempts < protocol.k:
+        warn(f"--attempts {attempts}: repeated sampling draws at least K attempts; {protocol.k} are played (see -k)")
+    plan = plan_cells(chosen, fixers.values(), protocol, attempts)
     record = RunRecord(
         name=first_given(settings.name, default="-".join(config.name for config in configs)[:60]),
         tool_version=tool_version,
@@ -120,6 +137,15 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str) -> Opened
         record = msgspec.structs.replace(record, seed=options.seed)
     run = create_run(record, plan, options.out)
     return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs))
+
+
+def _has_answers(fixer: Fixer, chosen: list[Task]) -> None:
+    """Raises ConfigError, which names the scripts there are, when a recorded fixer has nothing to say to any chosen task."""
+    if not isinstance(fixer, Recorded) or any(fixer.covers(task) for task in chosen):
+        return
+    scripts = sorted({script for task in chosen for script in scripts_of(task)})
+    known = f"; their scripts are {', '.join(scripts[:10])}" if scripts else "; they have no scripts"
+    raise ConfigError(f"--fixer {fixer.name}: has no answer for any of the {len(chosen)} chosen tasks{known}")
 
 
 def create_run(record: RunRecord, plan: list[Cell], out: Path | None) -> RunDirectory:
@@ -144,7 +170,7 @@ def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) ->
         hide=(corpus.path.resolve(), folder.resolve()),
     )
     same_conditions(run, corpus, harness, warn)
-    fixers = _built(recorded_configs(run, settings.fixers))
+    fixers = _built(recorded_configs(run, settings.fixers), warn)
     for cell in run.plan:
         if cell.task not in corpus.tasks or cell.fixer not in fixers:
             raise RunError(
@@ -201,9 +227,21 @@ def _load(path: str) -> Corpus:
     return load_corpus(builtin_folder() if path == BUILTIN else Path(path))
 
 
-def _built(configs: list[FixerConfig]) -> dict[str, Fixer]:
+def _built(configs: list[FixerConfig], warn: Warn) -> dict[str, Fixer]:
     """Each fixer, built once: what it was configured with is what it asks with."""
+    for config in configs:
+        if warning := unset_key(config, os.environ):
+            warn(warning)
     return {config.name: build_fixer(config, os.environ) for config in configs}
+
+
+def _is_text(value: str) -> bool:
+    """Whether a file of UTF-8 can hold it: bytes on a command line that are none become lone surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _protocol_layer(options: Options) -> dict[str, object]:

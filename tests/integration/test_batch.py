@@ -126,7 +126,7 @@ BAD = [
     (["--fixer", "scripted"], "--fixer scripted: unknown; use scripted:SCRIPT"),
     (["--fixer", "nobody"], "--fixer nobody: unknown"),
     ([], "no fixer: give --fixer NAME"),
-    (["--fixer", "scripted:nothing"], "no chosen fixer has an answer"),
+    (["--fixer", "scripted:nothing"], "has no answer for any of the 2 chosen tasks; their scripts are s"),
     (["--fixer", "scripted:/no/such.yaml"], "No such file"),
     (["--fixer", "scripted:s", "--tasks", "zzz*"], "--tasks zzz*: matches none of the 2 tasks"),
     (["--fixer", "scripted:s", "-k", "0"], "k=0 must be at least 1"),
@@ -185,12 +185,12 @@ BAD_CONFIGS = [
     ("protocol: 5", "protocol: must be a mapping"),
     ("tasks: one", "tasks"),
     ("x: 2026-13-45", "not YAML"),
-    ("api: {model: m}\nexperiment: {tasks: one}", "Expected `array`, got `str` - at `$.tasks`"),
-    ("api: {model: m, max_tokens: 8k}", "fixers[0]: Expected `int | null`, got `str` - at `$.max_tokens`"),
-    ("api: {model: m, timeout: soon}", "got `str` - at `$.timeouts.read`"),
-    ("api: {model: m, extra_body: 5, top_p: 0.9}", "at `$.extra_body`"),
-    ("api: {model: m, temperature: hot}", "at `$.temperature`"),
-    ("api: {model: m}\nexperiment: {n_attempts: '3'}", "at `$.attempts`"),
+    ("api: {model: m}\nexperiment: {tasks: one}", 'tasks: must be a list, for example ["scan_*"]'),
+    ("api: {model: m, max_tokens: 8k}", "fixers[0].max_tokens: must be a whole number, not text"),
+    ("api: {model: m, timeout: soon}", "fixers[0].timeouts.read: must be a number, not text"),
+    ("api: {model: m, extra_body: 5, top_p: 0.9}", "fixers[0].extra_body: must be a mapping"),
+    ("api: {model: m, temperature: hot}", "temperature: "),
+    ("api: {model: m}\nexperiment: {n_attempts: '3'}", "attempts: must be a whole number, not text"),
     ("api: {model: m}\nperformance_gate: {threshold: .nan}", "gate=nan must be a finite number"),
     ("api: 5", "api: must be a mapping"),
     ("limits: {memory: 3}", "unknown key limits.memory; did you mean memory_mib?"),
@@ -364,7 +364,7 @@ def test_a_faulty_task_names_file_field_and_reason(corpus: Path, damage, message
     checked = beaver("tasks", "--corpus", corpus, "--check")
     assert checked.code == 2
     assert message in checked.err
-    assert "1 tasks are sound, 1 are not" in checked.out
+    assert "1 task is sound, 1 is not" in checked.out
 
 
 def _edit(task: Path, **fields: object) -> None:

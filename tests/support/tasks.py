@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from engine.corpora.native import read_native
-from engine.rundir import slug
 from engine.task import Task
+from engine.text import slug
 
 SOLUTION = """\
 #include <cstddef>

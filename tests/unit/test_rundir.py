@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from engine.errors import RunError
 from engine.protocol import Protocol
-from engine.rundir import Cell, DeviceRecord, RunDirectory, RunRecord, slug, unslug
+from engine.rundir import Cell, DeviceRecord, RunDirectory, RunRecord
 from engine.store import DiskStore, RunUnwritable, write_whole
+from engine.text import slug, unslug
 
 
 def record(**changes: object) -> RunRecord:
