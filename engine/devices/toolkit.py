@@ -40,6 +40,12 @@ class Toolkit:
         """The toolkit's folder, which a sandbox must show."""
         return self.nvcc.resolve().parent.parent
 
+    @property
+    def link_folder(self) -> Path | None:
+        """Where the linker must be told to look. The wheels keep their libraries in lib/, and nvcc looks in lib64/."""
+        folder = self.root / "lib"
+        return folder if not (self.root / "lib64").exists() and (folder / "libcudart_static.a").is_file() else None
+
     def program(self, name: str) -> Path | None:
         """Another program of the toolkit (compute-sanitizer, cuobjdump), or None."""
         for folder in (self.nvcc.parent, self.root / "bin", Path("/usr/local/cuda/bin")):

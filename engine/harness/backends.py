@@ -69,6 +69,8 @@ def environment(toolkit: Toolkit | None, device: Device | None = None) -> dict[s
         "TERM": "dumb",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
     }
+    if toolkit is not None and toolkit.link_folder is not None:
+        variables["LIBRARY_PATH"] = str(toolkit.link_folder)
     for name in _PASSED_THROUGH:
         if name in os.environ:
             variables[name] = os.environ[name]

@@ -1,0 +1,50 @@
+"""Finding a toolkit, and what a build needs to be told about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.devices.toolkit import Toolkit, find_toolkit
+from engine.errors import ConfigError
+from engine.harness.backends import environment
+
+
+def test_the_toolkit_here_is_found_with_its_version(toolkit: Toolkit):
+    assert toolkit.version.startswith(("13.", "12."))
+
+
+def test_wheels_keep_their_libraries_where_nvcc_does_not_look(tmp_path: Path):
+    """A build with the wheels' nvcc compiled, and then found no cudadevrt to link."""
+    for name in ("bin/nvcc", "lib/libcudart_static.a"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert environment(Toolkit(tmp_path / "bin" / "nvcc", "wheels"))["LIBRARY_PATH"] == str(tmp_path / "lib")
+
+
+def test_an_installed_toolkit_needs_no_help(toolkit: Toolkit):
+    if toolkit.found != "wheels":
+        assert "LIBRARY_PATH" not in environment(toolkit)
+
+
+def test_cuda_home_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    nvcc = tmp_path / "bin" / "nvcc"
+    nvcc.parent.mkdir()
+    nvcc.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 13.1, V13.1.99'\n")
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    found = find_toolkit()
+    assert (found.nvcc, found.found) == (nvcc, "CUDA_HOME")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert found.version == "13.1 (V13.1.99)"
+
+
+def test_no_toolkit_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"pip install 'beaver-tui\[toolkit\]'"):
+        find_toolkit()
