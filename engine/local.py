@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from engine.corpora import builtin_folder, load_corpus
 from engine.devices.cuda import choose_device
 from engine.devices.toolkit import find_toolkit
-from engine.errors import TaskError
+from engine.errors import ConfigError, TaskError
 from engine.harness.examine import Harness
 from engine.harness.limits import Limits
 from engine.harness.sandbox import choose_sandbox
@@ -26,12 +28,26 @@ def local_harness(
     toolkit = find_toolkit()
     chosen = choose_device(device)
     hidden = (*hide, *_builtin_corpus(), Path.home())
+    box = choose_sandbox(sandbox, tuple(dict.fromkeys(hidden)))
+    if box.drops_uid and os.geteuid() == 0 and (closed := closed_folder(toolkit.nvcc)) is not None:
+        raise ConfigError(
+            f"nvcc: {toolkit.nvcc} lies in {closed}, which only root may enter, and candidates are not built as root; "
+            "put the toolkit (or the virtual environment) elsewhere, or open that folder (chmod o+x)"
+        )
     return Harness(
         device=chosen,
-        sandbox=choose_sandbox(sandbox, tuple(dict.fromkeys(hidden))),
+        sandbox=box,
         toolkit=toolkit,
         limits=Limits() if limits is None else limits,
     )
+
+
+def closed_folder(path: Path) -> Path | None:
+    """The first folder on the way to ``path`` that other users may not enter, None when all are open."""
+    for folder in reversed(path.resolve().parents):
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            return folder
+    return None
 
 
 def builtin_tasks() -> dict[str, Task]:

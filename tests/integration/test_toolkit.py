@@ -9,6 +9,7 @@ import pytest
 from engine.devices.toolkit import Toolkit, find_toolkit
 from engine.errors import ConfigError
 from engine.harness.backends import environment
+from engine.local import closed_folder
 
 
 def test_the_toolkit_here_is_found_with_its_version(toolkit: Toolkit):
@@ -48,3 +49,12 @@ def test_no_toolkit_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'beaver-tui\[toolkit\]'"):
         find_toolkit()
+
+
+def test_a_toolkit_that_only_root_may_enter_is_named(tmp_path: Path):
+    """Candidates are not built as root: their sandbox would fail to start, without saying why."""
+    private = tmp_path / "private"
+    (private / "bin").mkdir(parents=True)
+    private.chmod(0o700)
+    assert closed_folder(private / "bin" / "nvcc") in (private, *private.parents)
+    assert closed_folder(Path("/usr/bin/env")) is None
