@@ -11,7 +11,7 @@ from typing import Protocol as Plug
 
 from engine import events as ev
 from engine.candidate import exact_bytes, make_candidate
-from engine.errors import InfraError, NoMoreAnswers
+from engine.errors import InfraError, NoMoreAnswers, RunError
 from engine.evidence import Evidence
 from engine.fixers.base import Fixer, FixRequest, Reply
 from engine.harness.examine import Examined, Job, Place
@@ -20,7 +20,7 @@ from engine.prompts import Round, build_messages, decode, encode_messages, shown
 from engine.protocol import Feedback, GateMode, Protocol
 from engine.pump import Pump
 from engine.stopping import RESUBMITTED, raised_signals, why_over
-from engine.store import MemoryStore, Store
+from engine.store import MemoryStore, Store, sha256
 from engine.task import Task
 from engine.trajectory import Iteration, Trajectory
 from engine.verdict import classify
@@ -176,15 +176,27 @@ class _Play:
 
     def _round(self, iteration: Iteration) -> Round:
         solution = iteration.candidate.solution if iteration.candidate else None
-        source = decode(self._store.get("solutions", solution)) if solution else None
+        source = decode(self._solution(iteration)) if solution else None
         return Round(iteration.number, source, iteration.feedback.text if iteration.feedback else "")
 
     def _source_before(self, number: int) -> bytes:
         """The file as it stood before an iteration: the last usable candidate, or the broken start."""
         for iteration in reversed(self.state.iterations[: number - 1]):
             if iteration.candidate is not None and iteration.candidate.solution is not None:
-                return self._store.get("solutions", iteration.candidate.solution)
+                return self._solution(iteration)
         return self._task.broken
+
+    def _solution(self, iteration: Iteration) -> bytes:
+        """An earlier candidate. Solutions are not fsynced: what a power cut took is extracted from the reply again."""
+        assert iteration.candidate is not None
+        assert iteration.candidate.solution is not None
+        try:
+            return self._store.get("solutions", iteration.candidate.solution)
+        except RunError:
+            _, code = self._candidate(iteration)
+            if code is None or sha256(code) != iteration.candidate.solution:
+                raise
+            return code
 
     # judging
 

@@ -68,9 +68,9 @@ class DiskStore:
     def put(self, kind: str, content: bytes, extension: str = "txt") -> str:
         digest = sha256(content)
         path = self._root / kind / f"{digest}.{extension}"
-        if not path.exists():
-            # nothing is ever built from a stored prompt; replies are paid for, and solutions are read by later prompts
-            self._write(path, content, durable=kind != "prompts")
+        if not path.exists() or path.stat().st_size != len(content):  # a power cut may leave a file empty
+            # replies are paid for; solutions can be extracted from them again, and nothing is built from a stored prompt
+            self._write(path, content, durable=kind == "responses")
         return digest
 
     def get(self, kind: str, digest: str) -> bytes:

@@ -332,3 +332,23 @@ def test_a_plan_that_names_a_stranger_is_refused(finished: Path):
     done = beaver("--batch", "--resume", finished)
     assert done.code == 2
     assert "task0 · nobody: no such task or fixer in this run" in done.err
+
+
+def test_a_solution_lost_in_a_power_cut_is_extracted_from_its_reply_again(
+    corpus: Path, undisturbed: list[dict], tmp_path: Path
+):
+    """Solutions are not fsynced: the journal can name one whose file was left empty."""
+    run = tmp_path / "run"
+    beaver("--batch", "--corpus", corpus, "--fixer", "scripted:s", "--out", run, "--seed", SEED)
+    directory = RunDirectory(run)
+    journal = directory.journal(directory.plan[0])
+    lines = journal.read_bytes().splitlines(keepends=True)
+    second = next(number for number, line in enumerate(lines) if b'"iteration":2' in line)
+    journal.write_bytes(b"".join(lines[:second]))
+    for path in (run / "solutions").iterdir():
+        path.write_bytes(b"")
+    done = beaver("--batch", "--resume", run)
+    assert done.code == 0, done.err
+    assert comparable(manifest(run)) == undisturbed
+    solution = json.loads(lines[3])["solution"]
+    assert (run / "solutions" / f"{solution}.cpp").stat().st_size > 0
