@@ -106,11 +106,12 @@ def doctor() -> int:
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
-def submit(directory: Path) -> int:
+@click.option("--same", is_flag=True, help="Hand the file in although nothing is changed in it.")
+def submit(directory: Path, same: bool) -> int:
     """Hand in the file in a human fixer's folder: the waiting iteration goes on with it."""
     from engine.fixers.desk import submit_directory
 
-    waiting = submit_directory(directory)
+    waiting = submit_directory(directory, same=same)
     click.echo(f"submitted {waiting.file} of {waiting.task}, iteration {waiting.iteration}")
     return 0
 

@@ -9,8 +9,9 @@ from contextlib import closing
 
 from beaver_tui.batch.output import Output
 from beaver_tui.batch.printers import Printer, make_printer
+from engine.fixers.base import Waiting
 from engine.store import RunUnwritable
-from engine.sweep import Sweep
+from engine.sweep import CELL_FAULT, Sweep
 from engine.sweep.opening import Opened
 
 DONE, FAULTS, INTERRUPTED = 0, 1, 130
@@ -36,7 +37,22 @@ def play(opened: Opened, form: str | None) -> int:
     if not whole:
         print(f"beaver-tui: interrupted; {go_on}", file=sys.stderr)
         return INTERRUPTED
-    return FAULTS if sweep.faults else DONE
+    if not sweep.faults:
+        return DONE
+    if hint := _when_mended(sweep):
+        print(f"beaver-tui: {hint}", file=sys.stderr)
+    return FAULTS
+
+
+def _when_mended(sweep: Sweep) -> str:
+    """What to do about infrastructure faults; empty when going on would meet the same damage again."""
+    count = sum(fault.kind != CELL_FAULT for _, fault in sweep.faults)
+    if not count:
+        return ""
+    what = (
+        "1 trajectory has an infrastructure fault" if count == 1 else f"{count} trajectories have infrastructure faults"
+    )
+    return f"{what}; when {'it is' if count == 1 else 'they are'} mended: beaver-tui --batch --resume {sweep.run.path}"
 
 
 async def _with_signals(opened: Opened, printer: Printer) -> bool:
@@ -44,6 +60,9 @@ async def _with_signals(opened: Opened, printer: Printer) -> bool:
     sweep = opened.sweep
     sweep.listener = printer.event
     whole = False
+    for fixer in sweep.fixers.values():
+        if isinstance(fixer, Waiting):
+            fixer.subscribe_notices(printer.notice)
     try:
         if opened.harness.device.missing:
             printer.notice(f"note: {opened.harness.device.missing}")
@@ -62,7 +81,7 @@ async def _stoppable(sweep: Sweep, printer: Printer) -> bool:
             playing.cancel()
         else:
             printer.notice("stopping after the running steps; once more to kill them")
-            sweep.stop()
+            sweep.stop()  # this also ends what waits for a person or a service
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)

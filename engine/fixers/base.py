@@ -64,7 +64,7 @@ class Fixer(Protocol):
     """Proposes a candidate for a failing program.
 
     ``propose`` raises InfraError when the service cannot be had (after its own retries), NoMoreAnswers when a recorded
-    fixer has run out, and must stop cleanly when it is cancelled.
+    fixer has run out, Interrupted when a fixer that is Waiting was told so, and must stop cleanly when it is cancelled.
     """
 
     name: str
@@ -80,4 +80,25 @@ class Recorded(Protocol):
 
     def covers(self, task: Task) -> bool:
         """Whether there is any answer for the task: a sweep promises nothing where there is none."""
+        ...
+
+
+class Interrupted(Exception):
+    """A wait was ended by ``interrupt``: nothing was answered and nothing failed; the request can be made again."""
+
+
+Notice = Callable[[str], None]
+"""Called in the event loop with one line for the user."""
+
+
+@runtime_checkable
+class Waiting(Protocol):
+    """A fixer that waits at times: for a person, or until a service may be asked again. A wait is no running step."""
+
+    def subscribe_notices(self, notice: Notice) -> Callable[[], None]:
+        """``notice`` is told what is waited for, whenever a wait begins; call what this returns to end that."""
+        ...
+
+    def interrupt(self) -> None:
+        """From now on every wait ends at once: its ``propose`` raises Interrupted. A reply on its way may still arrive."""
         ...

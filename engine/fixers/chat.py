@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engine.errors import InfraError
 from engine.fixers import failures
-from engine.fixers.base import FixRequest, Reply
+from engine.fixers.base import FixRequest, Interrupted, Notice, Reply
 from engine.fixers.config import DUMMY_KEY, OPENAI_URL, FixerConfig, is_loopback
 from engine.fixers.failures import ADVICE, RENAMED, Failure
 from engine.fixers.prices import cost
@@ -45,6 +46,8 @@ class ChatFixer:
         self._refused: set[str] = set()
         """Parameters that this service does not take (keys of RENAMED)."""
         self._opened: AsyncOpenAI | None = None
+        self._interrupted = asyncio.Event()
+        self._notices: list[Notice] = []
 
     def __repr__(self) -> str:
         return f"ChatFixer({self.name!r}, model={self.config.model!r}, host={self.config.host!r})"
@@ -60,6 +63,15 @@ class ChatFixer:
                 # Half a second, once: not at every start of the program, and not in the way of a screen.
                 await asyncio.to_thread(importlib.import_module, "openai")
             return await self._ask(request)
+
+    def interrupt(self) -> None:
+        """Ask for nothing more: every pause, and the wait for a free slot, ends with Interrupted."""
+        self._interrupted.set()
+
+    def subscribe_notices(self, notice: Notice) -> Callable[[], None]:
+        """``notice`` is told why and how long a request waits to be sent again."""
+        self._notices.append(notice)
+        return lambda: self._notices.remove(notice)
 
     async def close(self) -> None:
         if self._opened is not None:
@@ -90,6 +102,16 @@ class ChatFixer:
                 raise self._error(failure, calls)
             if answer.begun:
                 request.on_delta("\n[the answer broke off; asking again]\n", True)
+            self._announce(failure, failed, next_call)
+
+    def _announce(self, failure: Failure, failed: int, next_call: float) -> None:
+        wait = max(next_call, self._quiet_until) - self._clock.monotonic()
+        text = (
+            f"{self.name}: {self.config.host} {failure.text}; "
+            f"try {failed + 1} of {self.config.retries.attempts} in {max(wait, 0.0):.0f} s"
+        )
+        for notice in list(self._notices):
+            notice(text)
 
     def _after(self, failure: Failure, failed: int) -> float:
         """When to call again, on the monotonic clock. A service's own word counts; jitter keeps callers apart."""
@@ -104,9 +126,23 @@ class ChatFixer:
         while (wait := max(next_call, self._quiet_until) - self._clock.monotonic()) > 0:
             if self._clock.monotonic() + wait >= give_up_at:
                 raise self._error(failure, calls)
-            await self._clock.sleep(wait)
+            await self._pause(wait)
+        if self._interrupted.is_set():
+            raise Interrupted
         if self._clock.monotonic() >= give_up_at:
             raise self._error(failure, calls)
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, or less: until somebody interrupts."""
+        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
+        interrupted = asyncio.ensure_future(self._interrupted.wait())
+        try:
+            await asyncio.wait({sleeping, interrupted}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            interrupted.cancel()
+        if self._interrupted.is_set():
+            raise Interrupted
 
     async def _call(self, request: FixRequest, answer: Answer, seconds: float) -> Failure | None:
         """One request. None when ``answer`` is complete. Errors become data here, outside of any ``except``, so that no

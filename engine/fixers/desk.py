@@ -22,6 +22,7 @@ import msgspec
 from engine.errors import RunError
 from engine.events import utc_now
 from engine.fixers.base import FixRequest
+from engine.plain_file import open_plain, read_plain
 from engine.store import sha256, write_whole
 from engine.text import plain_text
 
@@ -51,6 +52,9 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.file = folder / "-"
+        self.feedback = folder / FEEDBACK
+        self.saved: Path | None = None
+        """Where a file of the person's was kept that had to make room."""
 
     @contextlib.contextmanager
     def laid_out(self, fixer: str, request: FixRequest) -> Iterator[None]:
@@ -66,7 +70,7 @@ class Desk:
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.folder / STATE, os.O_RDWR | os.O_CREAT, 0o644)
+            descriptor = open_plain(self.folder / STATE, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise RunError(f"{self.folder}: cannot be used as a folder to edit in: {error.strerror}") from error
         try:
@@ -97,7 +101,7 @@ class Desk:
     def content(self) -> bytes | None:
         """The file's bytes; None while it is not there."""
         try:
-            return self.file.read_bytes()
+            return read_plain(self.file)
         except OSError:
             return None
 
@@ -123,7 +127,8 @@ class Desk:
             if before is not None and (before.task, before.base) == (request.task.id, sha256(request.source)):
                 return
             if before is None or before.base != sha256(existing):
-                self.file.rename(_free_name(self.file))
+                self.saved = _free_name(self.file)
+                self.file.rename(self.saved)
         write_whole(self.file, request.source)
 
     def _lay_text(self, name: str, text: str) -> None:
@@ -135,8 +140,9 @@ class Desk:
         os.pwrite(self._descriptor, msgspec.json.format(msgspec.json.encode(state)) + b"\n", 0)
 
 
-def submit_directory(folder: Path) -> Waiting:
-    """Tells the human fixer that waits in ``folder`` that the file is done. RunError when none waits there."""
+def submit_directory(folder: Path, *, same: bool = False) -> Waiting:
+    """Tells the human fixer that waits in ``folder`` that the file is done. RunError when none waits there, and when the
+    file is what was laid out, unless ``same`` says that this is meant."""
     hint = "give the folder of a running human fixer"
     if not folder.is_dir():
         raise RunError(f"{folder}: no such folder; {hint}")
@@ -145,8 +151,14 @@ def submit_directory(folder: Path) -> Waiting:
         raise RunError(f"{folder}: no human fixer has ever waited here ({STATE} is missing); {hint}")
     if not _is_locked(folder / STATE):
         raise RunError(f"{folder}: nobody waits here any more (iteration {state.iteration} of {state.task}); {hint}")
-    if not (folder / state.file).is_file():
-        raise RunError(f"{folder / state.file}: the file to submit is not there; save it again, then submit")
+    try:
+        content = read_plain(folder / state.file)
+    except OSError:
+        raise RunError(f"{folder / state.file}: the file to submit is not there; save it again, then submit") from None
+    if sha256(content) == state.base and not same:
+        raise RunError(
+            f"{folder / state.file}: nothing is changed in it; save your repair first, or hand it in as it is with --same"
+        )
     (folder / SUBMIT).touch()
     return state
 
@@ -167,7 +179,7 @@ def changed_lines(old: bytes, new: bytes) -> int:
 
 def _read_state(folder: Path) -> Waiting | None:
     try:
-        return msgspec.json.decode((folder / STATE).read_bytes(), type=Waiting)
+        return msgspec.json.decode(read_plain(folder / STATE), type=Waiting)
     except (OSError, msgspec.MsgspecError):
         return None
 

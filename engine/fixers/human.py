@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.errors import InfraError, RunError
-from engine.fixers.base import FixRequest, Reply
+from engine.fixers.base import FixRequest, Interrupted, Notice, Reply
 from engine.fixers.desk import Desk, changed_lines
 from engine.fixers.watch import FolderWatch
 
@@ -47,16 +48,20 @@ class HumanFixer:
         self.directory = directory
         self._listeners: list[Listener] = []
         self._watch: FolderWatch | None = None
-        self._submitted = False
+        self._submitted = self._interrupted = False
+        self._notices: list[Notice] = []
         self._desk_is_free = asyncio.Lock()
 
     async def propose(self, request: FixRequest) -> Reply:
         """The file as submitted, byte for byte: ``text.encode("utf-8", "surrogateescape")`` are its exact bytes, whatever
         the editor's encoding and ends of lines. ``seconds`` is the person's time, without the wait for a free desk.
 
-        Raises RunError when another process's fixer waits in the folder, InfraError when the folder disappears.
+        Raises RunError when another process's fixer waits in the folder, InfraError when the folder disappears, Interrupted
+        after ``interrupt``: the person's file stays where it is.
         """
         async with self._desk_is_free:
+            if self._interrupted:
+                raise Interrupted
             return await self._ask(request)
 
     async def _ask(self, request: FixRequest) -> Reply:
@@ -65,6 +70,7 @@ class HumanFixer:
         with desk.laid_out(self.name, request):
             async with FolderWatch(self.directory) as watch:
                 self._watch, self._submitted = watch, False
+                self._announce(desk, request)
                 try:
                     content = await self._wait(desk, watch, request.source)
                 finally:
@@ -94,6 +100,31 @@ class HumanFixer:
         self._submitted = True
         watch.touch()
 
+    def interrupt(self) -> None:
+        """End the wait, and every further one, with Interrupted."""
+        self._interrupted = True
+        if self._watch is not None:
+            self._watch.touch()
+
+    def subscribe_notices(self, notice: Notice) -> Callable[[], None]:
+        """``notice`` is told whenever a person is waited for, and what that person can do."""
+        self._notices.append(notice)
+        return lambda: self._notices.remove(notice)
+
+    def _announce(self, desk: Desk, request: FixRequest) -> None:
+        attempt = f" · attempt {request.attempt}" if request.attempt > 1 else ""
+        who = f"{request.task.id} · {self.name}{attempt}  "
+        lines = []
+        if desk.saved is not None:
+            lines.append(f"{who}your {desk.file.name} was kept as {desk.saved}")
+        lines.append(
+            f"{who}waiting for you: edit {desk.file} ({desk.feedback} says what failed), "
+            f"then: beaver-tui submit {shlex.quote(str(desk.folder))}"
+        )
+        for line in lines:
+            for notice in list(self._notices):
+                notice(line)
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """``listener`` is called in the event loop with every Change; call what this returns to end that."""
         self._listeners.append(listener)
@@ -106,6 +137,8 @@ class HumanFixer:
         watch.touch()  # what happened before the watch began
         while True:
             await watch.settled()
+            if self._interrupted:
+                raise Interrupted
             if not self.directory.is_dir():
                 raise InfraError(
                     f"fixer {self.name!r}: {self.directory} was removed; start again to have it laid out anew"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,8 @@ class FolderWatch:
             self._loop.call_soon_threadsafe(self._touched.set)
 
     def _observe(self) -> BaseObserver:
+        # an observer that is stopped in the middle of an event warns of it; without a handler that goes to standard error
+        logging.getLogger("watchdog").addHandler(logging.NullHandler())
         from watchdog.observers import Observer
         from watchdog.observers.polling import PollingObserver
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from engine import events as ev
 from engine.cells import told
 from engine.errors import BeaverError
-from engine.fixers.base import Fixer, Recorded
+from engine.fixers.base import Fixer, Interrupted, Recorded, Waiting
 from engine.journal import Journal
 from engine.loop import Examiner, Setting, repair
 from engine.manifest import write_manifest
@@ -23,6 +23,9 @@ from engine.trajectory import Trajectory
 
 Listener = Callable[[Cell | None, ev.Event], None]
 """Called with every event and its cell; None for an event of the run itself."""
+
+CELL_FAULT = "cell"
+"""Kind of a fault that a cell has of its own, such as a damaged journal: nothing that time mends."""
 
 _SYNCED = (ev.ReplyReceived, ev.IterationClosed, ev.TrajectoryClosed)
 """After these the journal is fsynced: a reply is paid for, an iteration is a result."""
@@ -67,8 +70,11 @@ class Sweep:
     """Cells that could not be played for an error of their own."""
 
     def stop(self) -> None:
-        """Begin no further step."""
+        """Begin no further step, and wait for nobody: neither for a person nor for a service that asks for patience."""
         self.stopping = True
+        for fixer in self.fixers.values():
+            if isinstance(fixer, Waiting):
+                fixer.interrupt()
 
     async def play(self) -> None:
         """Play every cell that is not finished, then write the manifest. In two phases (paper C.3) every cell gets its
@@ -124,12 +130,14 @@ class Sweep:
                     journal.append(note)
                     self._tell(cell, note)
                 await self._write(cell, journal, past, stop_after)
+        except Interrupted:
+            return  # what it waited for is asked for again when the run goes on
         except RunUnwritable:
             raise
         except (BeaverError, OSError) as error:
             # told and counted, not journaled: the journal itself may be what is wrong
             self.broken.add(cell)
-            fault = ev.InfraFailed(iteration=number, kind="cell", message=str(error), final=True)
+            fault = ev.InfraFailed(iteration=number, kind=CELL_FAULT, message=str(error), final=True)
             self.faults.append((cell, fault))
             self._tell(cell, fault)
 

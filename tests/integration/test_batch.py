@@ -217,7 +217,7 @@ def test_two_tasks_and_one_desk_wait_for_each_other(corpus: Path, tmp_path: Path
     for submitted in range(2):
         until(lambda: waiting_at(desk), "a person is waited for")
         task = json.loads((desk / "waiting.json").read_text())["task"]
-        assert beaver("submit", desk).code == 0
+        assert beaver("submit", desk, "--same").code == 0
         until(
             lambda task=task, last=submitted: (
                 process.poll() is not None if last else waiting_at(desk) and waiting_at(desk)["task"] != task
@@ -235,7 +235,7 @@ def test_an_error_of_one_cell_is_that_cells_fault_and_the_others_go_on(corpus: P
     first = start_beaver("--batch", "--corpus", corpus, "--out", tmp_path / "other", "--fixer", f"human:{desk}")
     until(lambda: waiting_at(desk), "a person is waited for")
     done = batch(corpus, "--fixer", f"human:{desk}", "--fixer", "scripted:s", "--format", "plain", "--jobs", 2)
-    first.kill()  # one signal would wait for the person
+    first.kill()
     first.communicate(timeout=60)
     assert done.code == 1, done.err
     faults = [line for line in done.lines if "infra_error (cell, given up)" in line]

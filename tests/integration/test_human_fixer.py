@@ -389,7 +389,7 @@ def waiting_process(folder: Path) -> Iterator[tuple[subprocess.Popen[str], IO[st
 
 def test_a_killed_fixer_does_not_wait_any_more(tmp_path: Path) -> None:
     with waiting_process(tmp_path) as (_, output):
-        submit_directory(tmp_path)  # while it lives
+        submit_directory(tmp_path, same=True)  # while it lives
         assert output.read() == "submitted\n"
     with waiting_process(tmp_path) as (process, _):
         process.send_signal(signal.SIGKILL)
