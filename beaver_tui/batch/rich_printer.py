@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from beaver_tui.batch.output import Output
-from beaver_tui.batch.tables import HEADER, summary_details, summary_rows
-from beaver_tui.state.lines import describe, one_line
+from beaver_tui.batch.tables import HEADER, filled_columns, summary_details, summary_rows
+from beaver_tui.state.lines import describe, one_line, packed, shortened
 from beaver_tui.state.progress import Progress
 from beaver_tui.state.summary import summarize_run
 from engine import events as ev
@@ -37,6 +37,10 @@ STYLES = {
 """A colour for every tone."""
 
 
+SHOWN_RUNNING = 24
+"""Characters of what is running, so that the progress line fits 80 columns."""
+
+
 class RichPrinter:
     """Text objects only: nothing that a task or a model printed is read as markup."""
 
@@ -46,25 +50,30 @@ class RichPrinter:
         self._console = Console(file=cast("IO[str]", output), highlight=False, markup=False, emoji=False)
         self._bar = Bar(
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
+            BarColumn(bar_width=16),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[eta]}", markup=False),
+            TextColumn("{task.fields[running]}", markup=False),
             console=self._console,
         )
         self._row = self._bar.add_task(
-            "trajectories", total=self._progress.total, completed=self._progress.over, eta=""
+            "trajectories", total=self._progress.total, completed=self._progress.over, eta="", running=""
         )
 
     def event(self, cell: Cell | None, event: ev.Event) -> None:
         state = self._progress.apply(cell, event) if cell is not None else Trajectory()
         line = describe(cell, event, state)
         if line is not None:
-            self._console.print(Text(line.text, style=STYLES.get(line.tone, "")))
+            # a header has no part that may be cut in its middle; other lines wrap between words
+            parts = packed(line.text, self._console.width) if isinstance(event, ev.RunOpened) else [line.text]
+            for part in parts:
+                self._console.print(Text(part, style=STYLES.get(line.tone, "")))
         if isinstance(event, ev.RunOpened):
             self._bar.start()
-        elif isinstance(event, ev.TrajectoryClosed):
-            self._bar.update(self._row, completed=self._progress.over, eta=self._progress.to_go)
+        elif event.durable:
+            running = shortened(self._progress.running, SHOWN_RUNNING)
+            self._bar.update(self._row, completed=self._progress.over, eta=self._progress.to_go, running=running)
 
     def notice(self, text: str) -> None:
         self._console.print(Text(one_line(text), style="bold yellow"))
@@ -74,9 +83,11 @@ class RichPrinter:
         if not whole:
             return
         summaries = summarize_run(self._run)
-        table = Table(*HEADER)
-        for row in summary_rows(summaries):
-            table.add_row(*(Text(value) for value in row))
+        rows = summary_rows(summaries)
+        columns = filled_columns(rows)
+        table = Table(*(HEADER[index] for index in columns), box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for row in rows:
+            table.add_row(*(Text(row[index]) for index in columns))
         self._console.print(table)
         for text in summary_details(summaries):
             self._console.print(Text(text))

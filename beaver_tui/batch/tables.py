@@ -27,11 +27,19 @@ def summary_rows(summaries: list[FixerSummary]) -> list[list[str]]:
     ]
 
 
+def filled_columns(rows: list[list[str]]) -> list[int]:
+    """The columns in which any row says something; the first three always do."""
+    return [index for index in range(len(HEADER)) if index < 3 or any(row[index] not in ("0", "-") for row in rows)]
+
+
 def summary_details(summaries: list[FixerSummary]) -> list[str]:
     """What no column could hold: the categories of the first iterations, and how the trajectories ended."""
     lines = []
     for item in summaries:
         name = one_line(item.fixer)
+        if item.waiting_for_device:
+            wait = "1 waits" if item.waiting_for_device == 1 else f"{item.waiting_for_device} wait"
+            lines.append(f"{name}  {wait} for a device: built, not yet judged")
         lines.append(f"{name}  first iterations: {counted(item.first_categories)}")
         lines.append(f"{name}  ended by: {counted(item.stop_reasons)}")
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,10 @@ SHOWN_SIGNATURE = 60
 """Characters of a signature in a line: one row of a terminal must hold the whole line."""
 
 
+_MANGLED = re.compile(r"\b_Z[\w#$.]{18,}")
+"""A mangled symbol that is too long to be read; signatures have # for numbers that differ from build to build."""
+
+
 @dataclass(frozen=True)
 class Line:
     """One line of text, free of control sequences and line ends. ``tone`` says what it is: a category, or header, fault,
@@ -45,6 +50,31 @@ def one_line(text: str) -> str:
 def shortened(text: str, width: int) -> str:
     """At most ``width`` characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def readable(text: str) -> str:
+    """The text with its mangled symbols cut down to the function's own name: the message beside them must stay visible."""
+    return _MANGLED.sub(lambda found: f"_Z…{_own_name(found[0])}…", text)
+
+
+def _own_name(symbol: str) -> str:
+    """The first name in a mangled symbol that is no namespace without a name and no file's."""
+    for length in re.finditer(r"[0-9]+(?=[A-Za-z])", symbol):
+        name = symbol[length.end() : length.end() + int(length[0])]
+        if len(name) == int(length[0]):
+            return name
+    return ""
+
+
+def packed(text: str, width: int) -> list[str]:
+    """A line of parts with two blanks between them, as lines of at most ``width`` where its parts allow it."""
+    lines: list[str] = []
+    for part in text.split("  "):
+        if lines and len(lines[-1]) + 2 + len(part) <= width:
+            lines[-1] += f"  {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def describe(cell: Cell | None, event: ev.Event, state: Trajectory) -> Line | None:
@@ -66,8 +96,10 @@ def _closed_iteration(event: ev.IterationClosed, state: Trajectory) -> tuple[str
     verdict, candidate = iteration.verdict, iteration.candidate
     assert verdict is not None and state.opened is not None
     words = [f"{event.iteration}/{state.opened.protocol.iterations}", GLYPHS[verdict.category], verdict.category]
-    if verdict.signature:
-        words.append(f"[{shortened(verdict.signature, SHOWN_SIGNATURE)}]")
+    if iteration.tested is not None and iteration.tested.step.not_run:
+        words.append("[no device]")  # what is missing was said once, before the first line
+    elif verdict.signature:
+        words.append(f"[{shortened(readable(verdict.signature), SHOWN_SIGNATURE)}]")
     if candidate is not None:
         words.append(f"+{candidate.added} -{candidate.removed}")
     spent = sum(step.step.seconds for step in (iteration.built, iteration.tested) if step is not None)

@@ -18,6 +18,7 @@ class Progress:
     def __init__(self, run: RunDirectory, clock: Callable[[], float] = time.monotonic) -> None:
         self._states: dict[Cell, Trajectory] = {}
         self._clock, self._began = clock, clock()
+        self._running: dict[Cell, None] = {}
         self.total = len(run.plan)
         for cell in run.plan:
             trajectory = read_sound_cell(run, cell)
@@ -31,7 +32,17 @@ class Progress:
         if event.durable:
             state.apply(event)
         self.over += isinstance(event, ev.TrajectoryClosed)
+        if isinstance(event, ev.TrajectoryClosed) or (isinstance(event, ev.InfraFailed) and event.final):
+            self._running.pop(cell, None)
+        else:
+            self._running[cell] = None
         return state
+
+    @property
+    def running(self) -> str:
+        """What is played now, in words: a task's name, or how many."""
+        tasks = [cell.task for cell in self._running]
+        return f"{len(tasks)} running" if len(tasks) > 1 else "".join(tasks)
 
     @property
     def eta(self) -> float | None:

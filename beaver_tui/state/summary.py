@@ -11,11 +11,13 @@ from engine.rundir import RunDirectory
 
 @dataclass
 class FixerSummary:
-    """Counts for one fixer. ``solved`` counts cells that passed; ``unfinished`` those without an end, faults included."""
+    """Counts for one fixer. ``solved`` counts cells that passed; ``unfinished`` those without an end, faults
+    included; ``waiting_for_device`` those that build and that this machine cannot run."""
 
     fixer: str
     cells: int = 0
     solved: int = 0
+    waiting_for_device: int = 0
     unfinished: int = 0
     faults: int = 0
     iterations: int = 0
@@ -41,6 +43,7 @@ def summarize_run(run: RunDirectory) -> list[FixerSummary]:
         summary.iterations += len(trajectory.finished)
         if trajectory.closed is not None:
             summary.stop_reasons[trajectory.closed.stop_reason] += 1
+            summary.waiting_for_device += trajectory.closed.stop_reason == "needs_device"
         for iteration in trajectory.finished:
             assert iteration.verdict is not None
             if iteration.number == 1:

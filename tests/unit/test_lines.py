@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from beaver_tui.batch.output import Output
-from beaver_tui.batch.tables import HEADER, summary_lines
-from beaver_tui.state.lines import describe, one_line
+from beaver_tui.batch.tables import HEADER, filled_columns, summary_lines, summary_rows
+from beaver_tui.state.lines import describe, one_line, packed, readable
 from beaver_tui.state.progress import Progress, span
-from beaver_tui.state.summary import summarize_run
+from beaver_tui.state.summary import FixerSummary, summarize_run
 from engine import events as ev
 from engine.journal import read_journal
 from engine.rundir import Cell, RunDirectory
@@ -106,3 +107,56 @@ def test_output_tells_once_that_its_reader_has_gone_and_drops_the_rest():
         output.write(text)
     assert pipe.text == "? one"
     assert told == ["Broken pipe"]
+
+
+def test_a_mangled_symbol_leaves_the_message_visible():
+    symbol = "_ZN44_GLOBAL__N__#_11_solution_cu_#11conv_kernelEPKfS1_Pf9ConvShape"
+    text = readable(f"Entry function '{symbol}' uses too much shared data")
+    assert text == "Entry function '_Z…conv_kernel…' uses too much shared data"
+    assert readable("undefined reference: _Z3addv") == "undefined reference: _Z3addv"
+
+
+def test_a_step_that_was_not_run_says_so_in_two_words():
+    run = RunDirectory(RUN)
+    state, missing = Trajectory(), "needs a GPU, and this machine has none: programs are built and not run"
+    cell, line = run.plan[0], None
+    for event in read_journal(run.journal(cell)):
+        if isinstance(event, ev.Tested):
+            event = ev.Tested(iteration=event.iteration, step=ev.StepRecord(not_run=missing))
+        if isinstance(event, ev.VerdictReached):
+            event = msgspec.structs.replace(event, category="environment_dependency", signature=missing)
+        told = describe(cell, event, state.apply(event))
+        line = told if isinstance(event, ev.IterationClosed) else line
+    assert line is not None
+    assert "environment_dependency [no device]" in line.text
+    assert "needs a GPU" not in line.text
+
+
+def test_a_header_is_packed_between_its_parts():
+    header = "run runs/20261129T210740Z-scripted-good  12 cells  device: none  sandbox: bubblewrap"
+    assert packed(header, 80) == [header.rpartition("  ")[0], "sandbox: bubblewrap"]
+    assert "  ".join(packed(header, 30)) == header
+    assert packed(header, 200) == [header]
+
+
+def test_columns_without_any_content_are_left_out():
+    rows = summary_rows([FixerSummary("f", cells=2, solved=1, iterations=3)])
+    assert [HEADER[index] for index in filled_columns(rows)] == ["fixer", "solved", "iterations"]
+
+
+def test_trajectories_that_wait_for_a_device_are_no_failures():
+    text = "\n".join(summary_lines([FixerSummary("f", cells=12, waiting_for_device=9)]))
+    assert "f  9 wait for a device: built, not yet judged" in text
+
+
+def test_progress_names_what_is_running():
+    run = RunDirectory(RUN)
+    progress = Progress(run)
+    first, second = run.plan[0], next(cell for cell in run.plan if cell.task != run.plan[0].task)
+    asked = ev.RequestBuilt(iteration=1, prompt="p", feedback="L3")
+    progress.apply(first, asked)
+    assert progress.running == first.task
+    progress.apply(second, asked)
+    assert progress.running == "2 running"
+    progress.apply(first, ev.TrajectoryClosed(stop_reason="passed", passed=True, iterations=1))
+    assert progress.running == second.task
