@@ -269,7 +269,7 @@ def test_a_missing_reply_is_the_fault_of_its_cell_alone(finished: Path):
     first, second = (directory.journal(cell) for cell in directory.plan)
     for journal in (first, second):
         lines = journal.read_bytes().splitlines(keepends=True)
-        asked = [number for number, line in enumerate(lines) if b'"reply_received"' in line][0]
+        asked = next(number for number, line in enumerate(lines) if b'"reply_received"' in line)
         journal.write_bytes(b"".join(lines[: asked + 1]))
     cut = first.read_bytes().splitlines()
     gone = json.loads([line for line in cut if b'"reply_received"' in line][-1])["response"]
