@@ -130,7 +130,8 @@ class _Play:
     # asking
 
     async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
-        rounds = [self._round(iteration) for iteration in self.state.finished]
+        shown = self.state.finished[-self._protocol.history :] if self._protocol.history else []
+        rounds = [self._round(iteration) for iteration in shown]
         messages = build_messages(self._task, self._protocol, rounds)
         prompt = encode_messages(messages)
         yield ev.RequestBuilt(
@@ -140,7 +141,7 @@ class _Play:
             history=[item.iteration for item in shown_rounds(self._protocol, rounds)],
             characters=len(prompt),
         )
-        pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, rounds, emit))
+        pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, emit))
         async with aclosing(pump.items()) as deltas:
             async for event in deltas:
                 yield event
@@ -159,7 +160,7 @@ class _Play:
             reasoning=self._store.put("responses", exact_bytes(reply.reasoning)) if reply.reasoning else None,
         )
 
-    async def _propose(self, number: int, messages: list[dict[str, str]], rounds: list[Round], emit: Emit) -> Reply:
+    async def _propose(self, number: int, messages: list[dict[str, str]], emit: Emit) -> Reply:
         last = self.state.finished[-1] if self.state.finished else None
         request = FixRequest(
             task=self._task,
@@ -167,7 +168,7 @@ class _Play:
             iteration=number,
             messages=messages,
             source=self._source_before(number),
-            feedback=rounds[-1].feedback if last is not None else "",
+            feedback=last.feedback.text if last is not None and last.feedback is not None else "",
             temperature=self._protocol.effective_temperature,
             sample=self._setting.attempt,
             on_delta=lambda text, reasoning: emit(ev.ReplyDelta(iteration=number, text=text, reasoning=reasoning)),

@@ -53,6 +53,9 @@ def classify_lines(lines: Iterable[bytes], *, ambiguous_unclassified: bool = Fal
         except (msgspec.DecodeError, ValueError) as error:
             yield BadLine(number=number, reason=str(error))
             continue
+        except RecursionError:
+            yield BadLine(number=number, reason="nested too deeply to be a record")
+            continue
         yield row_of(evidence.id or f"line {number}", classify(evidence, ambiguous_unclassified=ambiguous_unclassified))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,12 +52,24 @@ def room(tmp_path_factory: pytest.TempPathFactory, box_kind: str, monkeypatch: p
     return Room(choose_sandbox(box_kind, hide=hidden), host)
 
 
+_made: list[Path] = []
+
+
+@pytest.fixture(autouse=True)
+def leave_no_folder():
+    """Rooms lie in /tmp itself; they go with their test."""
+    yield
+    while _made:
+        shutil.rmtree(_made.pop(), ignore_errors=True)
+
+
 class Room:
     def __init__(self, sandbox: Sandbox, host: Path) -> None:
         self.sandbox, self.host = sandbox, host
         self.uid = unprivileged_uid() if sandbox.drops_uid else None
         # /tmp itself, not pytest's folder: its parents are closed to other users
         self.root = Path(subprocess.check_output(["mktemp", "-d", "/tmp/beaver-test-XXXXXX"], text=True).strip())
+        _made.append(self.root)
         self.root.chmod(0o711)
         self.workspace = self.root / "ws"
         for folder in (self.workspace, self.root / "home"):
@@ -316,6 +329,7 @@ async def test_killing_one_step_spares_those_whose_number_begins_alike(tmp_path:
 async def test_a_hidden_place_may_have_a_space_in_its_name():
     """Such a path was silently not hidden."""
     place = Path(subprocess.check_output(["mktemp", "-d", "/tmp/beaver test XXXXXX"], text=True).strip())
+    _made.append(place)
     place.chmod(0o755)
     (place / "reference.cu").write_text("the answer")
     room = Room(Namespaces((place,)), place)

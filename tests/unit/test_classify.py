@@ -600,3 +600,11 @@ def test_what_a_compiler_only_quotes_does_not_blame_the_machine(form: str, words
     log = form.format(words=words)
     evidence = Evidence(build=StepEvidence(exit_code=1, stderr=log), solution_file="solution.cu")
     assert classify(evidence).category == "buildability"
+
+
+def test_a_line_of_a_hundred_thousand_brackets_is_a_bad_line_and_the_rest_still_runs():
+    good = b'{"id": "a", "build": {"exit_code": 0}, "test": {"exit_code": 0}}'
+    found = list(classify_lines([b"[" * 100_000, good]))
+    assert isinstance(found[0], BadLine)
+    assert not isinstance(found[1], BadLine)
+    assert found[1].category == "passed"
