@@ -130,7 +130,7 @@ EXAMPLES: dict[str, list[str]] = {
         "cc1plus: fatal error: solution.cu: No such file or directory",
         "solution.cu: No such file or directory",
         "make: *** No rule to make target 'solution.cu', needed by 'test'.  Stop.",
-        "python3: can't open file '/work/solution.cu': [Errno 2] No such file or directory",
+        "python3: can't open file '/workspace/solution.cu': [Errno 2] No such file or directory",
         "FileNotFoundError: [Errno 2] No such file or directory: 'solution.cu'",
         "c1xx: fatal error C1083: Cannot open source file: 'solution.cu': No such file or directory",
     ],
@@ -310,7 +310,7 @@ EXAMPLES: dict[str, list[str]] = {
     ],
     "load.undefined_symbol": [
         "./test: symbol lookup error: ./test: undefined symbol: _Z6launchPf",
-        "ImportError: /root/.cache/torch_extensions/k/k.so: undefined symbol: _Z6launchPf",
+        "ImportError: /home/u/.cache/torch_extensions/k/k.so: undefined symbol: _Z6launchPf",
     ],
     "load.dlsym": ["dlsym: undefined symbol: launch"],
     "load.missing_library": [
@@ -411,7 +411,7 @@ EXAMPLES: dict[str, list[str]] = {
     ],
     "machine.killed_by_sandbox": ["Bad system call (core dumped)"],
     "contract.python_interface": [
-        "ImportError: cannot import name 'ModelNew' from 'solution' (/work/solution.py)",
+        "ImportError: cannot import name 'ModelNew' from 'solution' (/workspace/solution.py)",
         "AttributeError: module 'solution' has no attribute 'ModelNew'",
         "TypeError: forward() takes 2 positional arguments but 3 were given",
         "TypeError: ModelNew.forward() got an unexpected keyword argument 'mask'",

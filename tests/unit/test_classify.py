@@ -443,7 +443,7 @@ def test_two_files_of_one_name_are_told_apart_by_their_folders() -> None:
         step = StepEvidence(exit_code=1, stderr=f'{path}(3): error: identifier "T" is undefined')
         return classify(Evidence(build=step, solution_file="kernels/scan.cu", harness_files=["tests/scan.cu"])).category
 
-    assert of("tests/scan.cu") == of("/work/tests/scan.cu") == Category.INTEGRATION
+    assert of("tests/scan.cu") == of("/workspace/tests/scan.cu") == Category.INTEGRATION
     assert of("kernels/scan.cu") == of("scan.cu") == Category.BUILDABILITY
 
 
