@@ -130,15 +130,14 @@ class _Play:
     # asking
 
     async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
-        shown = self.state.finished[-self._protocol.history :] if self._protocol.history else []
-        rounds = [self._round(iteration) for iteration in shown]
+        rounds = [self._round(iteration) for iteration in shown_rounds(self._protocol, self.state.finished)]
         messages = build_messages(self._task, self._protocol, rounds)
         prompt = encode_messages(messages)
         yield ev.RequestBuilt(
             iteration=number,
             prompt=self._store.put("prompts", prompt, "json"),
             feedback=self._protocol.feedback,
-            history=[item.iteration for item in shown_rounds(self._protocol, rounds)],
+            history=[item.iteration for item in rounds],
             characters=len(prompt),
         )
         pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, emit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -36,6 +37,9 @@ _HARNESS_LIMIT = 40_000
 """Characters of harness sources in a prompt. A candidate's own code is never cut."""
 
 
+Shown = TypeVar("Shown")
+
+
 @dataclass(frozen=True)
 class Round:
     """An earlier iteration as a prompt shows it. ``source`` is None when the reply held no usable file."""
@@ -62,8 +66,8 @@ def build_messages(task: Task, protocol: Protocol, rounds: list[Round]) -> list[
     ]
 
 
-def shown_rounds(protocol: Protocol, rounds: list[Round]) -> list[Round]:
-    """The rounds that a prompt shows: the last H, and none at L0."""
+def shown_rounds(protocol: Protocol, rounds: list[Shown]) -> list[Shown]:
+    """Those of a trajectory's rounds that a prompt shows: the last H, and none at L0."""
     if protocol.feedback is Feedback.L0 or protocol.history == 0:
         return []
     return rounds[-protocol.history :]
