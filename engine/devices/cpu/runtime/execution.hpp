@@ -1,0 +1,65 @@
+// Running a grid on the CPU: blocks on OS threads, CUDA threads as fibers.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel_abi.h"
+
+namespace beaver {
+
+struct Launch {
+    const beaver_kernel *kernel = nullptr;
+    dim3 grid, block;
+    std::uint32_t dynamic_size = 0;  // bytes of dynamic shared memory
+    bool cooperative = false;
+    std::vector<std::uint8_t> params;
+};
+
+// Runs the grid to its end, on the calling thread and the pool's. The launch has been validated. Returns cudaSuccess or what ended
+// it: cudaErrorIllegalAddress, cudaErrorMisalignedAddress, cudaErrorLaunchFailure, cudaErrorAssert, ...
+// One grid runs at a time: concurrent host threads wait for each other.
+cudaError_t run_grid(const Launch &launch);
+
+// The launch that a thread belongs to; for reports.
+const Launch &launch_of(const beaver_thread *thread);
+
+// Ends the faulting thread. In a plain run the whole grid ends with it; under a tool the other threads go on, as with
+// compute-sanitizer, and the grid's error is delivered at its end. Never returns.
+[[noreturn]] void end_thread(beaver_thread *thread, cudaError_t error);
+
+// Where execution may call into a tool. All are called on the OS thread that runs the block.
+struct Hooks {
+    void (*block_begins)(const beaver_thread *any_thread);                       // shared memory is fresh
+    void (*block_ends)(const beaver_block *block);
+    void (*barrier_passed)(const beaver_thread *any_thread);                     // all threads of the block met
+    void (*warp_synced)(const beaver_thread *any_lane, std::uint32_t mask);      // these lanes of its warp met
+    // bar.sync on a barrier of all threads was reached by only some lanes of a warp, the others being elsewhere or gone
+    void (*divergent_barrier)(const beaver_thread *thread, const beaver_site *site);
+    // a warp operation whose mask does not name the calling lane, or names lanes that have exited
+    void (*invalid_mask)(const beaver_thread *thread, std::uint32_t mask, const beaver_site *site);
+};
+extern Hooks hooks;  // all may be null
+
+// How many blocks of a kernel are resident on one multiprocessor (threads, shared memory, registers, the 32-block limit).
+unsigned resident_blocks(const beaver_kernel &kernel, unsigned block_threads, std::uint64_t dynamic_size);
+
+// The device that programs see: a small one of compute capability 9.0.
+constexpr unsigned multiprocessors = 8;
+constexpr unsigned max_threads_per_multiprocessor = 2048;
+constexpr unsigned max_blocks_per_multiprocessor = 32;
+constexpr unsigned max_threads_per_block = 1024;
+constexpr unsigned registers_per_multiprocessor = 65536;
+constexpr std::uint64_t shared_per_multiprocessor = 233472;  // bytes
+constexpr std::uint64_t shared_per_block = 49152;            // without opting in
+constexpr std::uint64_t shared_per_block_optin = 232448;
+constexpr std::uint64_t reserved_shared_per_block = 1024;
+
+// cudaLimitStackSize, bytes per thread; local memory grows to it at least. Default 1024.
+extern std::uint64_t stack_limit;
+// cudaLimitMallocHeapSize, bytes. Default 8 MiB.
+extern std::uint64_t heap_limit;
+
+}  // namespace beaver

@@ -1,0 +1,28 @@
+// What the harness asks of the runtime, through the environment; read once, at the first CUDA call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace beaver {
+
+enum class Tool { none, memcheck, racecheck, initcheck, synccheck };
+
+struct Options {
+    unsigned threads;                  // BEAVER_CPU_THREADS: OS threads that run blocks; default: the CPUs we may use, at most 8
+    std::uint64_t memory;              // BEAVER_CPU_MEMORY: bytes of device memory; default 8 GiB
+    std::vector<std::string> kernels;  // BEAVER_CPU_KERNELS: folders (a:b) that hold <key>.so
+    std::string translate;             // BEAVER_CPU_TRANSLATE: program that is run as `PROGRAM ELF FOLDER` for a binary whose
+                                       // kernels no folder holds; it writes <key>.so files into FOLDER
+    Tool tool;                         // BEAVER_CPU_TOOL: memcheck, racecheck, initcheck, synccheck
+    unsigned print_limit;              // BEAVER_CPU_PRINT_LIMIT: reports that are printed; default 100
+    bool leak_check;                   // BEAVER_CPU_LEAK_CHECK=full
+    double budget;                     // BEAVER_CPU_BUDGET: seconds; a kernel that runs on then is named on stderr, once
+    double stall;                      // BEAVER_CPU_STALL: seconds without progress while every thread spins: a deadlock; default 2
+    bool blocking;                     // CUDA_LAUNCH_BLOCKING=1: a launch delivers its own fault
+};
+
+const Options &options();
+
+}  // namespace beaver
