@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +51,8 @@ std::uint64_t memory_free();
 // The live allocation that holds this address.
 std::optional<Allocation> find_allocation(std::uint64_t address);
 bool in_window(std::uint64_t address);
+// Grows with every release: what was found out about an allocation holds while it stands still.
+extern std::atomic<std::uint64_t> releases;
 
 // Where the bytes of a live allocation are for host code of the runtime; nullptr unless all ``size`` bytes lie in one allocation.
 std::uint8_t *storage(std::uint64_t address, std::uint64_t size);

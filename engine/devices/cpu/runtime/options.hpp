@@ -18,6 +18,10 @@ struct Options {
     Tool tool;                         // BEAVER_CPU_TOOL: memcheck, racecheck, initcheck, synccheck
     unsigned print_limit;              // BEAVER_CPU_PRINT_LIMIT: reports that are printed; default 100
     bool leak_check;                   // BEAVER_CPU_LEAK_CHECK=full
+    bool api_errors;                   // BEAVER_CPU_API_ERRORS=no: memcheck does not report calls that return an error
+    std::uint64_t padding;             // BEAVER_CPU_PADDING: bytes that memcheck keeps free behind an allocation, at least
+    std::string report;                // BEAVER_CPU_REPORT: file of counters (report_file.hpp) that the stand-in reads
+    std::string report_log;            // BEAVER_CPU_REPORT_LOG: file that reports are appended to; default: stdout
     double budget;                     // BEAVER_CPU_BUDGET: seconds; a kernel that runs on then is named on stderr, once
     double stall;                      // BEAVER_CPU_STALL: seconds without progress while every thread spins: a deadlock; default 2
     bool blocking;                     // CUDA_LAUNCH_BLOCKING=1: a launch delivers its own fault

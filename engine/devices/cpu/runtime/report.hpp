@@ -19,6 +19,10 @@ void report_fault(const beaver_thread *thread, const beaver_site *site, const st
 // Under memcheck: 'Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaMemcpy.'
 void report_api_error(cudaError_t error, const char *call);
 
+// The same for what has another form: ``lines`` are printed as they are, each behind the prefix.
+enum class Severity { error, warning };
+void report_lines(const std::string &lines, Severity severity);
+
 // "name(args)+0x70 in file.cu:12" for a site inside a kernel; names demangled.
 std::string describe(const beaver_kernel *kernel, const beaver_site *site);
 std::string demangle(const char *name);
@@ -28,7 +32,10 @@ void announce(const std::string &text);
 // announce(), flush everything, end the process. Codes: 124 for a deadlock, 125 for what needs a GPU, 126 for our own faults.
 [[noreturn]] void give_up(const std::string &text, int code);
 
-// Called by the API layer at exit: hands the counts to the compute-sanitizer stand-in (BEAVER_CPU_REPORT names its file).
+// Called by open_memory(): tells the compute-sanitizer stand-in that this process uses CUDA.
+void open_reports();
+// Called by the API layer at exit: what can only be said then, leaks above all. The counts need no
+// end: the stand-in has them as they grow (report_file.hpp).
 void finish_reports();
 
 }  // namespace beaver
