@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from engine.devices.cpu.ptx.constants import constant, integer, starts_constant
 from engine.devices.cpu.ptx.declarations import SPACES, parameters, registers, variables
 from engine.devices.cpu.ptx.lexer import Cursor
@@ -40,8 +42,8 @@ class Body:
         self._cursor = cursor
         self._locations = Locations()
         self._ordinal = 0
-        self._scopes: list[list[Registers]] = [[]]
-        self._params = {param.name for param in params if param.space == "reg"}
+        self._scopes = [_Names()]
+        self._scopes[0].add(params)
         # operands and mnemonics repeat all the time: each is taken apart once
         self._registers: dict[str, Reg] = {}
         self._mnemonics: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -56,7 +58,7 @@ class Body:
         cursor.expect("{")
         if len(self._scopes) > _DEPTH:
             raise cursor.error("scopes are nested too deeply")
-        self._scopes.append([])
+        self._scopes.append(_Names())
         found: list[Statement] = []
         while not cursor.accept("}"):
             word = cursor.word
@@ -83,13 +85,15 @@ class Body:
             return []
         if word == "reg":
             declared = registers(cursor)
-            self._scopes[-1] += declared
+            self._scopes[-1].add(declared)
             return list(declared)
         if word == "pragma":
             skip_statement(cursor)
             return []
         if word in SPACES:
-            return list(variables(cursor, word, ""))
+            found = variables(cursor, word, "")
+            self._scopes[-1].add(found)
+            return list(found)
         cursor.at -= 1
         raise cursor.error(f"unknown directive .{word}")
 
@@ -253,7 +257,8 @@ class Body:
         return self._register(name) or Symbol(name)
 
     def _register(self, word: str) -> Reg | None:
-        """The register that ``token`` names: it has a % or was declared in a scope around here, as inline asm does."""
+        """The register that ``word`` names, or None: it has a %, or the innermost declaration of the name is a register's.
+        Inline asm declares registers without a %."""
         known = self._registers.get(word)
         if known is not None:
             return known
@@ -261,16 +266,38 @@ class Body:
         if name.startswith("%"):
             known = self._registers[word] = Reg(name, component or None)
             return known
-        if name in self._params or any(_declares(one, name) for scope in self._scopes for one in scope):
-            return Reg(name, component or None)
+        for scope in reversed(self._scopes):
+            is_register = scope.is_register(name)
+            if is_register is not None:
+                return Reg(name, component or None) if is_register else None
         return None
 
 
-def _declares(declared: Registers, name: str) -> bool:
-    if declared.count is None:
-        return declared.name == name
-    number = name.removeprefix(declared.name)
-    return number != name and number.isdecimal() and int(number) < declared.count
+class _Names:
+    """What a scope declares."""
+
+    def __init__(self) -> None:
+        self._single: dict[str, bool] = {}
+        self._ranges: list[tuple[str, int]] = []
+
+    def add(self, declared: Iterable[Registers | Variable]) -> None:
+        for one in declared:
+            if isinstance(one, Variable):
+                self._single[one.name] = one.space == "reg"
+            elif one.count is None:
+                self._single[one.name] = True
+            elif not one.name.startswith("%"):
+                self._ranges.append((one.name, one.count))
+
+    def is_register(self, name: str) -> bool | None:
+        """Whether ``name`` is a register here; None when this scope does not declare it."""
+        found = self._single.get(name)
+        if found is None:
+            for stem, count in self._ranges:
+                number = name.removeprefix(stem)
+                if number != name and number.isdecimal() and int(number) < count:
+                    return True
+        return found
 
 
 def skip_statement(cursor: Cursor) -> None:

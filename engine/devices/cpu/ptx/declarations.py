@@ -28,7 +28,7 @@ _SIZES = {
 
 _OPAQUE = ("texref", "samplerref", "surfref")
 
-_MAX_ELEMENTS = 1 << 24
+_MAX_ELEMENTS = 1 << 20
 """Of an initialiser, with the zeros that a short inner row stands for."""
 
 _Element = Imm | Float | Symbol | Masked
@@ -199,7 +199,7 @@ def _element(cursor: Cursor, kind: str) -> _Element:
         return _symbol(cursor)
     # a number right before a parenthesis is a mask: one byte of the address that follows
     if cursor.texts[cursor.at + 1] == "(" and cursor.word[:1].isdigit():
-        mask = int(cursor.take(), 0)
+        mask = literal(cursor)
         shift = (mask & -mask).bit_length() - 1
         if mask <= 0 or shift % 8 or mask >> shift != 0xFF:
             raise cursor.error(f"the mask {mask:#x} is not one byte of an address")

@@ -45,7 +45,8 @@ class PtxError(ValueError):
 
 
 class Cursor:
-    """The tokens of a text and a place among them. ``texts`` ends with an empty token, so that looking ahead needs no check.
+    """The tokens of a text and a place among them. ``texts`` ends with two empty tokens: looking at the next and
+    at the one behind it needs no check.
 
     The fields are for the parser's inner loops; elsewhere the methods say what is meant.
     """
@@ -63,8 +64,8 @@ class Cursor:
             if found := find(line):
                 self.texts += found
                 self.lines += [number] * len(found)
-        self.texts.append("")
-        self.lines.append(number)
+        self.texts += ["", ""]
+        self.lines += [number, number]
 
     @property
     def word(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.devices.cpu.ptx.body import Body, skip_statement
 from engine.devices.cpu.ptx.constants import literal
 from engine.devices.cpu.ptx.declarations import LINKAGES, SPACES, parameters, variables
@@ -9,6 +11,8 @@ from engine.devices.cpu.ptx.lexer import Cursor, PtxError
 from engine.devices.cpu.ptx.nodes import Function, Loc, Module, Statement, Variable
 
 __all__ = ["PtxError", "parse"]
+
+_ESCAPE = re.compile(rb"\\(?:([0-3][0-7]{2})|(.))", re.DOTALL)
 
 _PERFORMANCE = {
     "maxntid": 3,
@@ -83,9 +87,15 @@ def _file(cursor: Cursor, module: Module) -> None:
     if name[0] != '"' or len(name) < 2:
         cursor.at -= 1
         raise cursor.error("a file's name in quotes expected")
-    module.files[number] = name[1:-1].replace("\\\\", "\\").replace('\\"', '"')
+    module.files[number] = _unescaped(name[1:-1])
     while cursor.accept(","):
         literal(cursor)  # time stamp and size
+
+
+def _unescaped(name: str) -> str:
+    """nvcc writes what is not printable ASCII as octal bytes of UTF-8."""
+    raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 8)]) if match[1] else match[2], name.encode())
+    return raw.decode("utf-8", "replace")
 
 
 def _function(cursor: Cursor, kind: str, linkage: str) -> Function:
