@@ -120,8 +120,8 @@ std::uint8_t *shared_access(beaver_thread *thread, const Access &access) {
     if (is_misaligned(access)) fault(thread, access, Space::shared, cudaErrorMisalignedAddress);
     if (offset >= thread->block->shared_size || access.size > thread->block->shared_size - offset)
         fault(thread, access, Space::shared, cudaErrorIllegalAddress);
-    if (options().tool == Tool::racecheck)
-        race_access(thread, static_cast<std::uint32_t>(access.address), access.size, access.flags, access.site);
+    if (options().tool == Tool::racecheck && !(access.flags & BEAVER_ATOMIC))
+        race_access(thread, static_cast<std::uint32_t>(access.address), access.size, access.flags & BEAVER_WRITE, access.site);
     return thread->shared + offset;
 }
 

@@ -35,11 +35,14 @@ struct Hooks {
     void (*block_begins)(const beaver_thread *any_thread);                       // shared memory is fresh
     void (*block_ends)(const beaver_block *block);
     void (*barrier_passed)(const beaver_thread *any_thread);                     // all threads of the block met
-    void (*warp_synced)(const beaver_thread *any_lane, std::uint32_t mask);      // these lanes of its warp met
+    // These lanes of its warp met at bar.warp.sync. Shuffles and votes order no memory.
+    void (*warp_synced)(const beaver_thread *any_lane, std::uint32_t mask);
     // bar.sync on a barrier of all threads was reached by only some lanes of a warp, the others being elsewhere or gone
     void (*divergent_barrier)(const beaver_thread *thread, const beaver_site *site);
     // a warp operation whose mask does not name the calling lane, or names lanes that have exited
     void (*invalid_mask)(const beaver_thread *thread, std::uint32_t mask, const beaver_site *site);
+    // A barrier of some warps of the block completed, and others live that took no part; bit i stands for warp i.
+    void (*warps_met)(const beaver_thread *any_thread, std::uint32_t warps);
 };
 extern Hooks hooks;  // all may be null
 

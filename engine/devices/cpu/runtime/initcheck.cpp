@@ -13,17 +13,12 @@ namespace {
 
 std::uint8_t *written = nullptr;  // bit i of byte j is for byte 8 * j + i of the window
 
-// Calls visit(byte of the table, its bits that belong to the range) until it returns false.
-template <typename Visit>
-bool each_byte(std::uint64_t address, std::uint64_t size, Visit visit) {
-    const std::uint64_t start = address - BEAVER_WINDOW, end = start + size;
-    for (std::uint64_t byte = start / 8; byte * 8 < end; ++byte) {
-        unsigned bits = 0xff;
-        if (byte == start / 8) bits &= 0xffu << (start % 8);
-        if (end - byte * 8 < 8) bits &= 0xffu >> (8 - (end - byte * 8));
-        if (!visit(written + byte, static_cast<std::uint8_t>(bits))) return false;
-    }
-    return true;
+// The bits of the byte of the table that belong to [start, end), which count from the window's start.
+std::uint8_t bits_within(std::uint64_t byte, std::uint64_t start, std::uint64_t end) {
+    unsigned bits = 0xff;
+    if (byte == start / 8) bits &= 0xffu << (start % 8);
+    if (end - byte * 8 < 8) bits &= 0xffu >> (8 - (end - byte * 8));
+    return static_cast<std::uint8_t>(bits);
 }
 
 bool is_tracked(std::uint64_t address, std::uint64_t size) {
@@ -52,17 +47,21 @@ void mark_written(std::uint64_t address, std::uint64_t size) {
         mark_written(last, address + size - last);
         return;
     }
-    each_byte(address, size, [](std::uint8_t *byte, std::uint8_t bits) {
-        __atomic_fetch_or(byte, bits, __ATOMIC_RELAXED);
-        return true;
-    });
+    const std::uint64_t start = address - BEAVER_WINDOW, end = start + size;
+    for (std::uint64_t byte = start / 8; byte * 8 < end; ++byte)
+        __atomic_fetch_or(written + byte, bits_within(byte, start, end), __ATOMIC_RELAXED);
 }
 
-bool is_written(std::uint64_t address, std::uint64_t size) {
-    if (!is_tracked(address, size)) return true;
-    return each_byte(address, size, [](std::uint8_t *byte, std::uint8_t bits) {
-        return (__atomic_load_n(byte, __ATOMIC_RELAXED) & bits) == bits;
-    });
+std::optional<std::uint64_t> first_unwritten(std::uint64_t address, std::uint64_t size) {
+    if (!is_tracked(address, size) || size == 0) return std::nullopt;
+    const std::uint64_t start = address - BEAVER_WINDOW, end = start + size;
+    for (std::uint64_t byte = start / 8; byte * 8 < end; ++byte) {
+        const unsigned missing = bits_within(byte, start, end) & ~__atomic_load_n(written + byte, __ATOMIC_RELAXED);
+        if (missing) return BEAVER_WINDOW + byte * 8 + static_cast<unsigned>(__builtin_ctz(missing));
+    }
+    return std::nullopt;
 }
+
+bool is_written(std::uint64_t address, std::uint64_t size) { return !first_unwritten(address, size); }
 
 }  // namespace beaver

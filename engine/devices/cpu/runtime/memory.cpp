@@ -162,8 +162,8 @@ cudaError_t allocate(std::uint64_t size, std::uint64_t align, MemoryKind kind, c
         live[made.address] = made;
         if (is_limited(kind)) used += needed;
     }
-    // initcheck follows what cudaMalloc and its pools hand out; everything else begins with a value.
-    if (kind != MemoryKind::device && kind != MemoryKind::pool) mark_written(made.address, size);
+    // What holds the pattern is what initcheck follows; everything else begins with a value.
+    if (!holds_pattern(kind)) mark_written(made.address, size);
     if (holds_pattern(kind)) fill_fresh(made.address, size);
     *address = made.address;
     return cudaSuccess;

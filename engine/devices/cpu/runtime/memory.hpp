@@ -61,6 +61,8 @@ std::uint8_t *storage(std::uint64_t address, std::uint64_t size);
 void mark_written(std::uint64_t address, std::uint64_t size);
 // For initcheck: whether all bytes were ever written.
 bool is_written(std::uint64_t address, std::uint64_t size);
+// For initcheck: the first byte that was never written, if any.
+std::optional<std::uint64_t> first_unwritten(std::uint64_t address, std::uint64_t size);
 
 // What lies at or near a bad address.
 struct Nearest {

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -77,6 +78,8 @@ Options read_environment() {
     read.kernels = folders("BEAVER_CPU_KERNELS");
     read.translate = text("BEAVER_CPU_TRANSLATE");
     read.tool = tool("BEAVER_CPU_TOOL");
+    const std::uint64_t process = number("BEAVER_CPU_TOOL_PROCESS", 0);
+    if (process && process != static_cast<std::uint64_t>(getpid())) read.tool = Tool::none;
     read.print_limit = static_cast<unsigned>(std::min<std::uint64_t>(number("BEAVER_CPU_PRINT_LIMIT", 100), UINT32_MAX));
     read.leak_check = text("BEAVER_CPU_LEAK_CHECK") == "full";
     read.api_errors = text("BEAVER_CPU_API_ERRORS") != "no";

@@ -15,7 +15,8 @@ struct Options {
     std::vector<std::string> kernels;  // BEAVER_CPU_KERNELS: folders (a:b) that hold <key>.so
     std::string translate;             // BEAVER_CPU_TRANSLATE: program that is run as `PROGRAM ELF FOLDER` for a binary whose
                                        // kernels no folder holds; it writes <key>.so files into FOLDER
-    Tool tool;                         // BEAVER_CPU_TOOL: memcheck, racecheck, initcheck, synccheck
+    Tool tool;                         // BEAVER_CPU_TOOL: memcheck, racecheck, initcheck, synccheck; only in the process
+                                       // BEAVER_CPU_TOOL_PROCESS when that names one
     unsigned print_limit;              // BEAVER_CPU_PRINT_LIMIT: reports that are printed; default 100
     bool leak_check;                   // BEAVER_CPU_LEAK_CHECK=full
     bool api_errors;                   // BEAVER_CPU_API_ERRORS=no: memcheck does not report calls that return an error

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -94,6 +95,18 @@ void report_api_error(cudaError_t error, const char *call) {
                      cudaGetErrorString(error) + "\" on CUDA API call to " + call +
                      ".\n    Saved host backtrace up to driver entry point at error",
                  Severity::error);
+}
+
+void check_copy_source(std::uint64_t address, std::uint64_t size, const char *call) {
+    const auto unwritten = first_unwritten(address, size);
+    if (!unwritten) return;
+    char text[192];
+    std::snprintf(text, sizeof text,
+                  "Host API memory access error at host access to 0x%llx of size %llu bytes\n"
+                  "    Uninitialized access to 0x%llx on access by %s source",
+                  static_cast<unsigned long long>(address), static_cast<unsigned long long>(size),
+                  static_cast<unsigned long long>(*unwritten), call);
+    report_lines(std::string(text) + "\n    Saved host backtrace up to driver entry point at error", Severity::error);
 }
 
 void announce(const std::string &text) {

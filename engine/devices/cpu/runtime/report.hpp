@@ -19,7 +19,11 @@ void report_fault(const beaver_thread *thread, const beaver_site *site, const st
 // Under memcheck: 'Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaMemcpy.'
 void report_api_error(cudaError_t error, const char *call);
 
-// The same for what has another form: ``lines`` are printed as they are, each behind the prefix.
+// Under initcheck: bytes that a copy reads in device memory were never written. ``call``: for example "cudaMemcpy". For the API
+// layer to call before it copies; nothing happens when all was written.
+void check_copy_source(std::uint64_t address, std::uint64_t size, const char *call);
+
+// The same as report_fault() for what has another form: ``lines`` are printed as they are, each behind the prefix.
 enum class Severity { error, warning };
 void report_lines(const std::string &lines, Severity severity);
 

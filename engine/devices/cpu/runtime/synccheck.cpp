@@ -10,8 +10,9 @@ void divergent_barrier(const beaver_thread *thread, const beaver_site *site) {
     report_fault(thread, site, "Barrier error detected. Divergent thread(s) in warp.", "");
 }
 
-void invalid_mask(const beaver_thread *thread, std::uint32_t, const beaver_site *site) {
-    report_fault(thread, site, "Barrier error detected. Invalid arguments.", "");
+// Lanes that have exited may be named, as on a GPU.
+void invalid_mask(const beaver_thread *thread, std::uint32_t mask, const beaver_site *site) {
+    if (!(mask >> thread->lane & 1)) report_fault(thread, site, "Barrier error detected. Invalid arguments.", "");
 }
 
 }  // namespace
