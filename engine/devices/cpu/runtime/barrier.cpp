@@ -1,0 +1,123 @@
+// Barriers of a block: bar.sync, bar.arrive and bar.red (PTX ISA, "barrier{.cta}").
+#include "block.hpp"
+#include "execution.hpp"
+#include "grid.hpp"
+
+namespace beaver {
+namespace {
+
+// A barrier of a given number of threads counts whole warps: lanes that do not exist or have exited arrive with the others of
+// theirs.
+std::uint32_t arrived_threads(const Block &block, const Barrier &barrier) {
+    std::uint32_t count = barrier.arrived;
+    for_each_bit(barrier.warps,
+                 [&](std::uint32_t index) { count += static_cast<std::uint32_t>(__builtin_popcount(~block.warps[index].alive())); });
+    return count;
+}
+
+bool is_complete(const Block &block, const Barrier &barrier) {
+    if (barrier.expected == 0) return barrier.arrived >= block.alive;
+    return barrier.arrived >= barrier.expected || arrived_threads(block, barrier) >= barrier.expected;
+}
+
+std::uint32_t reduced(const Barrier &barrier) {
+    switch (barrier.reduction) {
+        case BEAVER_RED_AND: return barrier.held == barrier.reduced;
+        case BEAVER_RED_OR: return barrier.held != 0;
+        default: return barrier.held;
+    }
+}
+
+// synccheck: a barrier that is meant for whole warps was passed by a part of one, or its lanes came from different places.
+void tell_divergence(const Block &block, const Barrier &barrier) {
+    for_each_bit(barrier.warps, [&](std::uint32_t index) {
+        const Warp &warp = block.warps[index];
+        const std::uint32_t lanes = barrier.waiting[index];
+        if (!lanes) return;
+        const beaver_site *site = warp.lanes[__builtin_ctz(lanes)].site;
+        bool divergent = lanes != warp.present;
+        for_each_bit(lanes, [&](std::uint32_t lane) { divergent |= warp.lanes[lane].site != site; });
+        if (divergent)
+            for_each_bit(lanes, [&](std::uint32_t lane) { hooks.divergent_barrier(&warp.lanes[lane], warp.lanes[lane].site); });
+    });
+}
+
+// Every waiting lane can run again.
+void release(Block &block, std::uint32_t number) {
+    Barrier &barrier = block.barrier[number];
+    if (barrier.expected == 0 && hooks.divergent_barrier) tell_divergence(block, barrier);
+    const bool everybody = barrier.arrived >= block.alive;
+    const std::uint32_t result = reduced(barrier);
+    for_each_bit(barrier.warps, [&](std::uint32_t index) {
+        Warp &warp = block.warps[index];
+        const std::uint32_t lanes = barrier.waiting[index];
+        barrier.waiting[index] = 0;
+        if (barrier.reduction >= 0) for_each_bit(lanes, [&](std::uint32_t lane) { warp.lanes[lane].result = result; });
+        make_ready(warp, lanes);
+    });
+    barrier.arrived = barrier.warps = barrier.reduced = barrier.held = 0;
+    barrier.reduction = -1;
+    block.barriers &= ~bit(number);
+    ++block.progress;
+    if (everybody && hooks.barrier_passed) hooks.barrier_passed(&block.threads.front());
+}
+
+Barrier &arrive(Thread *self, std::uint32_t number, std::uint32_t count) {
+    Block &block = *self->warp->block;
+    Barrier &barrier = block.barrier[number];
+    block.barriers |= bit(number);
+    barrier.expected = count;
+    ++barrier.arrived;
+    barrier.warps |= bit(self->warp->index);
+    return barrier;
+}
+
+// Returns when all have come.
+void await(Thread *self, Barrier &barrier, std::uint32_t number, const beaver_site *site) {
+    Block &block = *self->warp->block;
+    self->site = site;
+    barrier.waiting[self->warp->index] |= bit(self->lane);
+    if (!is_complete(block, barrier)) return wait(self);
+    release(block, number);
+    self->warp->ready &= ~bit(self->lane);  // it runs on at once
+}
+
+// A PTX block has barriers 0 to 15; the translator passes registers through unchecked.
+constexpr std::uint32_t last_barrier = 15;
+
+}  // namespace
+
+void complete_barriers(Block &block) {
+    for_each_bit(block.barriers, [&](std::uint32_t number) {
+        if (is_complete(block, block.barrier[number])) release(block, number);
+    });
+}
+
+}  // namespace beaver
+
+using namespace beaver;
+
+void beaver_bar_sync(beaver_thread *thread, std::uint32_t number, std::uint32_t count, const beaver_site *site) {
+    Thread *self = thread_of(thread);
+    number &= last_barrier;
+    await(self, arrive(self, number, count), number, site);
+}
+
+void beaver_bar_arrive(beaver_thread *thread, std::uint32_t number, std::uint32_t count, const beaver_site *) {
+    Thread *self = thread_of(thread);
+    number &= last_barrier;
+    Block &block = *self->warp->block;
+    if (is_complete(block, arrive(self, number, count))) release(block, number);
+}
+
+std::uint32_t beaver_bar_red(beaver_thread *thread, std::uint32_t number, std::uint32_t count, int op,
+                             std::uint32_t predicate, const beaver_site *site) {
+    Thread *self = thread_of(thread);
+    number &= last_barrier;
+    Barrier &barrier = arrive(self, number, count);
+    barrier.reduction = op;
+    ++barrier.reduced;
+    barrier.held += predicate != 0;
+    await(self, barrier, number, site);
+    return self->result;
+}

@@ -1,0 +1,196 @@
+#include "block.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "grid.hpp"
+#include "options.hpp"
+
+namespace beaver {
+namespace {
+
+// Room that a thread may need after the last check of its stack: a report, printf.
+constexpr std::size_t headroom = 48 << 10;
+// Waits after which spinning threads get their turn although others are ready; without it, lanes that keep meeting each other
+// could shut out the one that they wait for.
+constexpr std::uint32_t turns_without_spinning = 4096;
+// Shared memory is given out as device memory is: a NaN in every float format, and 2147450879 as an integer.
+constexpr std::uint16_t fresh_pattern = 0x7fff;
+// Shared addresses and their storage agree modulo this, so alignment can be tested on either.
+constexpr std::size_t shared_alignment = BEAVER_SHARED_BASE;
+// Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for.
+constexpr std::uint32_t dynamic_alignment = 128;
+
+std::uint32_t round_up(std::uint32_t value, std::uint32_t step) { return (value + step - 1) / step * step; }
+
+void run_thread(void *argument) {
+    auto *self = static_cast<Thread *>(argument);
+    self->warp->block->grid->kernel.thread(self);
+    exit_thread(self);
+}
+
+}  // namespace
+
+void Block::Free::operator()(std::uint8_t *bytes) const { std::free(bytes); }
+
+void Block::fit(Grid &for_grid, Worker &on_worker) {
+    if (fitted_ == for_grid.id) return;
+    fitted_ = for_grid.id;
+    grid = &for_grid;
+    worker = &on_worker;
+    const Launch &launch = for_grid.launch;
+    const dim3 &shape = launch.block;
+    const std::uint32_t dynamic_offset =
+        launch.dynamic_size ? round_up(for_grid.kernel.static_shared, dynamic_alignment) : for_grid.kernel.static_shared;
+
+    view = {};
+    const std::uint32_t ntid[] = {shape.x, shape.y, shape.z};
+    const std::uint32_t nctaid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+    std::copy_n(ntid, 3, view.ntid);
+    std::copy_n(nctaid, 3, view.nctaid);
+    view.shared_size = dynamic_offset + launch.dynamic_size;
+    view.dynamic_base = BEAVER_SHARED_BASE + dynamic_offset;
+    view.dynamic_size = launch.dynamic_size;
+    view.params = launch.params.data();
+    view.params_size = static_cast<std::uint32_t>(launch.params.size());
+    view.workspace = for_grid.workspace;
+    view.grid = for_grid.id;
+
+    if (view.shared_size > shared_capacity_ || !shared_) {
+        shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_alignment);
+        shared_.reset(static_cast<std::uint8_t *>(std::aligned_alloc(shared_alignment, shared_capacity_)));
+        if (!shared_) throw std::bad_alloc();
+    }
+
+    // A block that is run as a loop has one Thread, which the loop makes each of its threads in turn.
+    const std::uint32_t count = for_grid.as_loops ? 1 : for_grid.block_threads;
+    threads.assign(count, Thread{});
+    warps.resize((count + BEAVER_WARP - 1) / BEAVER_WARP);
+    for (std::uint32_t index = 0; index < warps.size(); ++index) {
+        Warp &warp = warps[index];
+        warp.block = this;
+        warp.lanes = &threads[index * BEAVER_WARP];
+        warp.index = index;
+        const std::uint32_t lanes = std::min(count - index * BEAVER_WARP, BEAVER_WARP);
+        warp.present = lanes == BEAVER_WARP ? ~0u : bit(lanes) - 1;
+    }
+    // racecheck wants to see every access.
+    const std::uint32_t unchecked = options().tool == Tool::racecheck ? 0 : view.shared_size;
+    for (std::uint32_t linear = 0; linear < count; ++linear) {
+        Thread &thread = threads[linear];
+        thread.tid[0] = linear % shape.x;
+        thread.tid[1] = linear / shape.x % shape.y;
+        thread.tid[2] = linear / shape.x / shape.y;
+        thread.linear = linear;
+        thread.lane = linear % BEAVER_WARP;
+        thread.block = &view;
+        thread.shared = shared_.get();
+        thread.shared_limit = unchecked;
+        thread.warp = &warps[linear / BEAVER_WARP];
+    }
+}
+
+void Block::begin(std::uint64_t block_index) {
+    index = block_index;
+    const std::uint64_t x = view.nctaid[0], y = view.nctaid[1];
+    view.ctaid[0] = static_cast<std::uint32_t>(index % x);
+    view.ctaid[1] = static_cast<std::uint32_t>(index / x % y);
+    view.ctaid[2] = static_cast<std::uint32_t>(index / x / y);
+    std::fill_n(reinterpret_cast<std::uint16_t *>(shared_.get()), (view.shared_size + 1) / 2, fresh_pattern);
+
+    alive = static_cast<std::uint32_t>(threads.size());
+    runnable = warps.size() == BEAVER_WARP ? ~0u : bit(static_cast<std::uint32_t>(warps.size())) - 1;
+    spinning = 0;
+    turns = turns_without_spinning;
+    for (Warp &warp : warps) {
+        warp.ready = warp.present;
+        warp.exited = 0;
+        for_each_bit(warp.open, [&](std::uint32_t open) { warp.meetings[open].arrived = 0; });
+        warp.spinning = warp.asking = warp.open = 0;
+    }
+    for_each_bit(barriers, [&](std::uint32_t number) { barrier[number] = Barrier{}; });
+    barriers = 0;
+    if (hooks.block_begins) hooks.block_begins(&threads.front());
+}
+
+Thread *Block::next(Warp &preferred) {
+    for (Warp *warp = &preferred;; warp = &warps[static_cast<std::uint32_t>(__builtin_ctz(runnable))]) {
+        // What asks for the active lanes is answered when the others of its warp have gone as far as they can: then those that
+        // ask from one place are the ones that a GPU would have brought there together.
+        if (!warp->ready && warp->asking) answer_active_mask(*warp);
+        if (const std::uint32_t ready = warp->ready) {
+            warp->ready = ready & (ready - 1);
+            return &warp->lanes[__builtin_ctz(ready)];
+        }
+        runnable &= ~bit(warp->index);
+        if (!runnable) return nullptr;
+    }
+}
+
+void Block::release_spinning() {
+    turns = turns_without_spinning;
+    for_each_bit(spinning, [&](std::uint32_t index) {
+        Warp &warp = warps[index];
+        const std::uint32_t lanes = warp.spinning;
+        warp.spinning = 0;
+        make_ready(warp, lanes);
+    });
+    spinning = 0;
+}
+
+void prepare(Thread &thread, Stack &stack) {
+    stack.owner = &thread;
+    thread.stack = &stack;
+    thread.spins = 0;
+    thread.local = thread.local_top = stack.top;
+    thread.local_end = stack.local_end;
+    thread.stack_limit = stack.low + headroom;
+}
+
+void start_thread(Thread *thread, void **saved) {
+    Stack *stack = thread->warp->block->worker->stacks.take();
+    prepare(*thread, *stack);
+    beaver_fiber_start(saved, stack->top, run_thread, thread);
+}
+
+void wait(Thread *self) {
+    Block &block = *self->warp->block;
+    if (block.spinning && --block.turns == 0) block.release_spinning();
+    Thread *next = block.next(*self->warp);
+    if (next == self) return;
+    if (!next)
+        beaver_fiber_switch(&self->saved, block.worker->context);
+    else if (next->saved)
+        beaver_fiber_switch(&self->saved, next->saved);
+    else
+        start_thread(next, &self->saved);
+}
+
+void retire(Thread *self) {
+    Warp &warp = *self->warp;
+    Block &block = *warp.block;
+    warp.exited |= bit(self->lane);
+    --block.alive;
+    ++block.progress;
+    self->saved = nullptr;
+    block.worker->stacks.give(self->stack);
+    if (warp.open) complete_meetings(warp);
+    if (block.barriers) complete_barriers(block);
+}
+
+void exit_thread(Thread *self) {
+    Block &block = *self->warp->block;
+    retire(self);
+    Thread *next = block.next(*self->warp);
+    void *dead;
+    if (!next) block.worker->leave();
+    // The next thread may begin on this very stack.
+    if (next->saved)
+        beaver_fiber_switch(&dead, next->saved);
+    else
+        start_thread(next, &dead);
+    __builtin_unreachable();
+}
+
+}  // namespace beaver

@@ -1,0 +1,61 @@
+// The time budget: a kernel that still runs when it is used up is named, so that a timeout says where the time went.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "clock.hpp"
+#include "grid.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace beaver {
+namespace {
+
+// The library is loaded when the process begins.
+const std::int64_t process_began = nanoseconds_now();
+std::atomic<bool> due{false};
+
+beaver_control &control() { return *reinterpret_cast<beaver_control *>(BEAVER_CONTROL); }
+
+std::string point(const std::uint32_t (&xyz)[3]) {
+    return "(" + std::to_string(xyz[0]) + "," + std::to_string(xyz[1]) + "," + std::to_string(xyz[2]) + ")";
+}
+
+void say_where(const Thread &thread, const beaver_site *site) {
+    const Block &block = *thread.warp->block;
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(nanoseconds_now() - process_began) / 1e9);
+    announce("kernel " + demangle(block.grid->kernel.name) + " still runs after " + seconds + " s: thread " +
+             point(thread.tid) + " in block " + point(block.view.ctaid) + " is at " + describe(&block.grid->kernel, site));
+}
+
+}  // namespace
+
+void watch_budget() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        if (options().budget <= 0) return;
+        const auto left = std::chrono::nanoseconds(process_began - nanoseconds_now()) +
+                          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options().budget));
+        std::thread([left] {
+            std::this_thread::sleep_for(left);
+            due = true;
+            control().poll = 1;
+        }).detach();
+    });
+}
+
+}  // namespace beaver
+
+using namespace beaver;
+
+void beaver_poll(beaver_thread *thread, const beaver_site *site) {
+    Thread *self = thread_of(thread);
+    Grid &grid = *self->warp->block->grid;
+    if (grid.stopped) self->warp->block->worker->leave();
+    control().poll = 0;
+    if (grid.stopped) control().poll = 1;  // stopped in between
+    if (due.exchange(false)) say_where(*self, site);
+}
