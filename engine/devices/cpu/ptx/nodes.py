@@ -19,7 +19,8 @@ class Loc:
 
 @dataclass(frozen=True, slots=True)
 class Reg:
-    """A register, or a special register such as %tid with its ``component`` (x, y, z, w)."""
+    """A register, or a special register such as %tid with its ``component``: x, y, z, w, or r, g, b, a, or the part that a video
+    instruction takes (b0, h1)."""
 
     name: str
     component: str | None = None
@@ -36,7 +37,8 @@ class Imm:
 
 @dataclass(frozen=True, slots=True)
 class Float:
-    """A float immediate by its bits: 0f3F800000 is (0x3F800000, 32), 0d... has 64."""
+    """A float immediate by its bits: 0f3F800000 is (0x3F800000, 32), 0d... has 64. A decimal number in an instruction has 64 too,
+    whatever the instruction's type: PTX rounds it to that."""
 
     bits: int
     width: int
@@ -109,7 +111,7 @@ class Instruction:
 @dataclass(frozen=True, slots=True)
 class Call:
     """call (returns), target, (arguments), prototype; ``target`` is a function's name or the register that holds its address.
-    ``targets`` is the label of a .calltargets list or of a .callprototype."""
+    ``prototype`` is the label of a .calltargets list or of a .callprototype."""
 
     returns: tuple[Operand, ...]
     target: Symbol | Reg
@@ -128,7 +130,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class BranchTargets:
-    """name: .branchtargets a, b, ...; for brx.idx."""
+    """name: .branchtargets a, b, ...; for brx.idx. Also name: .calltargets f, g, ...; then ``labels`` are functions."""
 
     name: str
     labels: tuple[str, ...]
