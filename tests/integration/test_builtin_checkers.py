@@ -107,6 +107,20 @@ def sort_rows(given: Inputs) -> Outputs:
     return {"y.f32": np.array([sorted(row) for row in x.tolist()])}
 
 
+def spmm_ell(given: Inputs) -> Outputs:
+    there = given.columns >= 0
+    values, columns = np.where(there, given.values, 0.0), np.where(there, given.columns, 0).astype(int)
+    x = given.x.reshape(given.cols, given.n)
+    y = np.einsum("rk,rkn->rn", values.reshape(-1, given.width), x[columns.reshape(-1, given.width)])
+    return {"y.f32": y}
+
+
+def spmv_coo(given: Inputs) -> Outputs:
+    y = np.zeros(given.rows)
+    np.add.at(y, given.row_of.astype(int), given.values * given.x[given.column_of.astype(int)])
+    return {"y.f32": y}
+
+
 def spmv_csr(given: Inputs) -> Outputs:
     rows = np.repeat(np.arange(given.rows), np.diff(given.offsets.astype(int)))
     products = given.values * given.x[given.columns.astype(int)]
@@ -140,6 +154,8 @@ ORACLES: dict[str, Callable[[Inputs], Outputs]] = {
         scan_rows,
         softmax_rows,
         sort_rows,
+        spmm_ell,
+        spmv_coo,
         spmv_csr,
         stencil_star,
         vector_normalize,
