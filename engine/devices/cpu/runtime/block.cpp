@@ -154,7 +154,7 @@ void start_thread(Thread *thread, void **saved) {
     beaver_fiber_start(saved, stack->top, run_thread, thread);
 }
 
-void wait(Thread *self) {
+void wait_long(Thread *self) {
     Block &block = *self->warp->block;
     if (block.spinning && --block.turns == 0) block.release_spinning();
     Thread *next = block.next(*self->warp);

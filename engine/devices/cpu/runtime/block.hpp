@@ -116,12 +116,22 @@ inline void for_each_bit(std::uint32_t mask, Action action) {
     for (; mask; mask &= mask - 1) action(static_cast<std::uint32_t>(__builtin_ctz(mask)));
 }
 
-// Lets others run until something has made the thread ready. Its lane is in one of the masks by then.
-void wait(Thread *self);
 // Gives the thread the stack, and the local memory that is part of it.
 void prepare(Thread &thread, Stack &stack);
 // Begins the thread on a stack of its own; ``*saved`` keeps what runs now.
 void start_thread(Thread *thread, void **saved);
+// Goes on with another thread, or with the worker's own stack when there is none.
+void wait_long(Thread *self);
+// Lets others run until something has made the thread ready. Its lane is in one of the masks by then.
+inline void wait(Thread *self) {
+    Warp &warp = *self->warp;
+    const std::uint32_t ready = warp.ready;
+    if (!ready || warp.block->spinning) return wait_long(self);
+    warp.ready = ready & (ready - 1);
+    Thread *next = &warp.lanes[__builtin_ctz(ready)];
+    if (next->saved) return beaver_fiber_switch(&self->saved, next->saved);
+    start_thread(next, &self->saved);
+}
 // The thread has ended: completes what waited only for it, and gives its stack back. The caller may still stand on that.
 void retire(Thread *self);
 [[noreturn]] void exit_thread(Thread *self);

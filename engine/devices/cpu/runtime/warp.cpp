@@ -15,30 +15,46 @@ void for_each_lane(Warp &warp, const Meeting &meeting, Action action) {
 
 bool is_complete(const Warp &warp, const Meeting &meeting) { return meeting.arrived == (meeting.mask & warp.alive()); }
 
-void finish(Warp &warp, std::uint32_t index) {
-    Meeting &meeting = warp.meetings[index];
+void finish(Warp &warp, Meeting &meeting) {
     meeting.operation->complete(warp, meeting);
     const std::uint32_t lanes = meeting.arrived;
     meeting.arrived = 0;
-    warp.open &= ~bit(index);
+    warp.open &= ~bit(static_cast<std::uint32_t>(&meeting - warp.meetings.data()));
     make_ready(warp, lanes);
     if (hooks.warp_synced) hooks.warp_synced(&warp.lanes[__builtin_ctz(lanes)], lanes);
 }
 
-std::uint32_t find_meeting(Warp &warp, const Operation &operation, std::uint32_t mask) {
-    for (std::uint32_t open = warp.open; open; open &= open - 1) {
-        const auto index = static_cast<std::uint32_t>(__builtin_ctz(open));
-        if (warp.meetings[index].mask == mask && warp.meetings[index].operation == &operation) return index;
-    }
+[[gnu::noinline]] Meeting &open_meeting(Warp &warp, const Operation &operation, std::uint32_t mask) {
     // A lane waits in one meeting at most, so there are never more than lanes.
     const auto index = static_cast<std::uint32_t>(__builtin_ctz(~warp.open));
     if (index >= warp.meetings.size()) warp.meetings.resize(index + 1);
+    warp.open |= bit(index);
     Meeting &meeting = warp.meetings[index];
     meeting.operation = &operation;
     meeting.mask = mask;
     meeting.arrived = 0;
-    warp.open |= bit(index);
-    return index;
+    return meeting;
+}
+
+inline Meeting &find_meeting(Warp &warp, const Operation &operation, std::uint32_t mask) {
+    Meeting *const meetings = warp.meetings.data();
+    for (std::uint32_t open = warp.open; open; open &= open - 1) {
+        Meeting &meeting = meetings[__builtin_ctz(open)];
+        if (meeting.mask == mask && meeting.operation == &operation) return meeting;
+    }
+    return open_meeting(warp, operation, mask);
+}
+
+// A mask that does not name the lane itself, or names lanes that have exited. Returns the mask to go on with.
+[[gnu::cold, gnu::noinline]] std::uint32_t check_mask(Thread *self, std::uint32_t mask, const beaver_site *site) {
+    if (hooks.invalid_mask) hooks.invalid_mask(self, mask, site);
+    // A lane that its mask does not name takes part for itself alone: no other would ever wait for it.
+    return mask & bit(self->lane) ? mask : bit(self->lane);
+}
+
+[[gnu::noinline]] void finish_and_go_on(Thread *self, Meeting &meeting) {
+    finish(*self->warp, meeting);
+    self->warp->ready &= ~bit(self->lane);
 }
 
 }  // namespace
@@ -47,24 +63,18 @@ void meet(Thread *self, const Operation &operation, std::uint32_t mask, std::uin
     Warp &warp = *self->warp;
     const std::uint32_t own = bit(self->lane);
     mask &= warp.present;
-    if (__builtin_expect(!(mask & own) || (mask & warp.exited), 0)) {
-        if (hooks.invalid_mask) hooks.invalid_mask(self, mask, site);
-        // A lane that its mask does not name takes part for itself alone: no other would ever wait for it.
-        if (!(mask & own)) mask = own;
-    }
-    const std::uint32_t index = find_meeting(warp, operation, mask);
-    Meeting &meeting = warp.meetings[index];
+    if (__builtin_expect(!(mask & own) || (mask & warp.exited), 0)) mask = check_mask(self, mask, site);
+    Meeting &meeting = find_meeting(warp, operation, mask);
     meeting.arrived |= own;
     meeting.operands[self->lane] = operand;
     self->site = site;
-    if (!is_complete(warp, meeting)) return wait(self);
-    finish(warp, index);
-    warp.ready &= ~own;  // it runs on at once
+    if (is_complete(warp, meeting)) return finish_and_go_on(self, meeting);
+    wait(self);
 }
 
 void complete_meetings(Warp &warp) {
     for_each_bit(warp.open, [&](std::uint32_t index) {
-        if (is_complete(warp, warp.meetings[index])) finish(warp, index);
+        if (is_complete(warp, warp.meetings[index])) finish(warp, warp.meetings[index]);
     });
 }
 
