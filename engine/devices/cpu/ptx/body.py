@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from engine.devices.cpu.ptx.constants import constant, integer, starts_constant
 from engine.devices.cpu.ptx.declarations import SPACES, parameters, registers, variables
 from engine.devices.cpu.ptx.lexer import Cursor
 from engine.devices.cpu.ptx.locations import Locations
+from engine.devices.cpu.ptx.names import Names
 from engine.devices.cpu.ptx.nodes import (
     Address,
     BranchTargets,
@@ -20,7 +19,6 @@ from engine.devices.cpu.ptx.nodes import (
     Pair,
     Prototype,
     Reg,
-    Registers,
     Scope,
     Sink,
     Statement,
@@ -42,7 +40,7 @@ class Body:
         self._cursor = cursor
         self._locations = Locations()
         self._ordinal = 0
-        self._scopes = [_Names()]
+        self._scopes = [Names()]
         self._scopes[0].add(params)
         # operands and mnemonics repeat all the time: each is taken apart once
         self._registers: dict[str, Reg] = {}
@@ -58,7 +56,7 @@ class Body:
         cursor.expect("{")
         if len(self._scopes) > _DEPTH:
             raise cursor.error("scopes are nested too deeply")
-        self._scopes.append(_Names())
+        self._scopes.append(Names())
         found: list[Statement] = []
         while not cursor.accept("}"):
             word = cursor.word
@@ -129,7 +127,7 @@ class Body:
         register = self._register(cursor.take())
         if register is None:
             cursor.at -= 1
-            raise cursor.error(f"a predicate register expected before {cursor.word!r}")
+            raise cursor.error(f"a predicate register expected before {cursor.shown}")
         return Reg(register.name, register.component, True) if negated else register
 
     def _instruction(self, guard: Reg | None) -> Instruction | Call:
@@ -154,7 +152,7 @@ class Body:
                 cursor.at += 1
                 operands.append(self._operand())
         if texts[cursor.at] != ";":
-            raise cursor.error(f"';' expected before {cursor.word!r}")
+            raise cursor.error(f"';' expected before {cursor.shown}")
         cursor.at += 1
         return Instruction(opcode, modifiers, tuple(operands), guard, self._locations.current, ordinal, line)
 
@@ -231,7 +229,7 @@ class Body:
             cursor.at += 1
             return _SINK
         if not word or not (word[0].isalpha() or word[0] in "%_$") or word == "%":
-            raise cursor.error(f"an operand expected before {word!r}")
+            raise cursor.error(f"an operand expected before {cursor.shown}")
         cursor.at += 1
         register = self._register(word)
         if register is not None:
@@ -271,33 +269,6 @@ class Body:
             if is_register is not None:
                 return Reg(name, component or None) if is_register else None
         return None
-
-
-class _Names:
-    """What a scope declares."""
-
-    def __init__(self) -> None:
-        self._single: dict[str, bool] = {}
-        self._ranges: list[tuple[str, int]] = []
-
-    def add(self, declared: Iterable[Registers | Variable]) -> None:
-        for one in declared:
-            if isinstance(one, Variable):
-                self._single[one.name] = one.space == "reg"
-            elif one.count is None:
-                self._single[one.name] = True
-            elif not one.name.startswith("%"):
-                self._ranges.append((one.name, one.count))
-
-    def is_register(self, name: str) -> bool | None:
-        """Whether ``name`` is a register here; None when this scope does not declare it."""
-        found = self._single.get(name)
-        if found is None:
-            for stem, count in self._ranges:
-                number = name.removeprefix(stem)
-                if number != name and number.isdecimal() and int(number) < count:
-                    return True
-        return found
 
 
 def skip_statement(cursor: Cursor) -> None:

@@ -141,7 +141,7 @@ def literal(cursor: Cursor) -> int:
     try:
         value = int(text, 8 if text.startswith("0") and text.isdigit() else 0)
     except ValueError:
-        raise cursor.error(f"a constant expected before {cursor.word!r}") from None
+        raise cursor.error(f"a constant expected before {cursor.shown}") from None
     if value >= _SPAN:
         raise cursor.error("the constant has more than 64 bits")
     cursor.take()

@@ -81,7 +81,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
         space = cursor.take()[1:]
         if space not in ("param", "reg"):
             cursor.at -= 1
-            raise cursor.error(f".param or .reg expected before {cursor.word!r}")
+            raise cursor.error(f".param or .reg expected before {cursor.shown}")
         found.append(_declarator(cursor, space, "", _attributes(cursor)))
         if not cursor.accept(","):
             cursor.expect(")")

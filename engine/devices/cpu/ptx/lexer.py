@@ -73,6 +73,11 @@ class Cursor:
         return self.texts[self.at]
 
     @property
+    def shown(self) -> str:
+        """The next token as a message names it."""
+        return repr(self.word) if self.word else "the end of the text"
+
+    @property
     def line(self) -> int:
         """Where the next token stands, from 1."""
         return self.lines[self.at]
@@ -81,7 +86,7 @@ class Cursor:
         """The next token, and move on. Raises PtxError at the end of the text."""
         text = self.texts[self.at]
         if not text:
-            raise self.error("the text ends here")
+            raise self.error("the text ends too early")
         self.at += 1
         return text
 
@@ -94,7 +99,7 @@ class Cursor:
 
     def expect(self, text: str) -> None:
         if self.texts[self.at] != text:
-            raise self.error(f"{text!r} expected before {self.word!r}")
+            raise self.error(f"{text!r} expected before {self.shown}")
         self.at += 1
 
     def name(self) -> str:
