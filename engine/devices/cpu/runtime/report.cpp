@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "errors.hpp"
 #include "execution.hpp"
 #include "memory.hpp"
 #include "options.hpp"
@@ -91,8 +92,8 @@ void report_fault(const beaver_thread *thread, const beaver_site *site, const st
 
 void report_api_error(cudaError_t error, const char *call) {
     if (options().tool != Tool::memcheck || !options().api_errors || error == cudaSuccess) return;
-    report_lines(std::string("Program hit ") + cudaGetErrorName(error) + " (error " + std::to_string(error) + ") due to \"" +
-                     cudaGetErrorString(error) + "\" on CUDA API call to " + call +
+    report_lines(std::string("Program hit ") + error_name(error) + " (error " + std::to_string(error) + ") due to \"" +
+                     error_sentence(error) + "\" on CUDA API call to " + call +
                      ".\n    Saved host backtrace up to driver entry point at error",
                  Severity::error);
 }
