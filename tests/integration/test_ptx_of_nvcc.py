@@ -71,7 +71,7 @@ def parsed_mnemonics(module: Module) -> Counter[str]:
 
 def counted_mnemonics(text: str) -> Counter[str]:
     """By cutting the text at semicolons: what is left of a piece behind labels, guards and braces is a mnemonic or a directive."""
-    text = re.sub(r'//.*|"[^"\n]*"|/\*.*?\*/', "", text)
+    text = re.sub(r'//.*|"[^"\n]*"|(?s:/\*.*?\*/)', "", text)
     text = re.sub(r"\.section\s+\S+\s*\{[^}]*\}", "", text)
     text = re.sub(
         r"^\s*\.(?:loc|file|version|target|address_size|maxntid|minnctapersm)\b.*", "", text, flags=re.MULTILINE
@@ -119,6 +119,16 @@ def test_ordinals_count_and_lines_are_where_the_instruction_stands(ptx: Compile,
         assert [one.ordinal for one in coded] == list(range(len(coded)))
         for one in coded:
             assert (one.name if isinstance(one, Instruction) else "call") in lines[one.line - 1]
+
+
+@pytest.mark.parametrize("name", ["hand_written.ptx", "hopper.ptx"])
+def test_ptx_that_ptxas_takes_is_parsed(toolkit: Toolkit, tmp_path: Path, name: str):
+    ptxas = toolkit.program("ptxas")
+    assert ptxas is not None
+    command = [ptxas, "-arch", "sm_90a", SOURCES / name, "-o", tmp_path / "out.cubin"]
+    subprocess.run(command, timeout=60, check=True, capture_output=True)
+    text = (SOURCES / name).read_text()
+    assert parsed_mnemonics(parse(text)) == counted_mnemonics(text)
 
 
 def test_tables_of_pointers_and_packed_addresses_keep_their_symbols(ptx: Compile):
