@@ -1,0 +1,3 @@
+// The forms whose stream 0 is the calling thread's own stream.
+#define CUDA_API_PER_THREAD_DEFAULT_STREAM
+#include "stream_calls.inc"
