@@ -45,7 +45,7 @@ _FATBIN_MAGIC = 0xBA55ED50
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
 _PTX, _CUBIN = 1, 2
 _COMPRESSED = 0xA000
-"""Flags of a payload that is compressed: 0x8000 by zstd (nvcc 12.8 and later), 0x2000 by LZ4."""
+"""Flags of a payload that is compressed: 0x8000 by zstd, 0x2000 by LZ4 (--compress-mode=speed)."""
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)\b", re.MULTILINE)
 _REGISTERS = struct.Struct("<BBHII")
