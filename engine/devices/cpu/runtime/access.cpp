@@ -78,15 +78,20 @@ bool is_near_local(const beaver_thread *thread, std::uint64_t address) {
     return address - reinterpret_cast<std::uint64_t>(thread->local_end) + local_window_size < 2 * local_window_size;
 }
 
-// ---- memcheck: the bounds of recently accessed allocations, one for each page of addresses, so that most accesses need no lock.
+// ---- memcheck: the bounds of recently accessed allocations, by page of addresses, so that most accesses need no lock.
 struct Bounds {
     std::uint64_t start = 0, end = 0, releases = 0;
 };
-constexpr std::uint64_t cached_pages = 64;
-thread_local Bounds cache[cached_pages];
+constexpr unsigned cache_bits = 6;
+thread_local Bounds cache[1 << cache_bits];
+
+// Arrays have round sizes and are accessed at the same index: the golden ratio keeps their pages apart.
+Bounds &cached_bounds(std::uint64_t address) {
+    return cache[(address >> 12) * 0x9e3779b97f4a7c15ull >> (64 - cache_bits)];
+}
 
 bool is_allocated(std::uint64_t address, std::uint64_t size) {
-    Bounds &known = cache[(address >> 12) % cached_pages];
+    Bounds &known = cached_bounds(address);
     const std::uint64_t now = releases.load(std::memory_order_acquire);
     if (known.releases != now || address < known.start || address + size > known.end) {
         const auto found = find_allocation(address);

@@ -48,8 +48,11 @@ void mark_written(std::uint64_t address, std::uint64_t size) {
         return;
     }
     const std::uint64_t start = address - BEAVER_WINDOW, end = start + size;
-    for (std::uint64_t byte = start / 8; byte * 8 < end; ++byte)
-        __atomic_fetch_or(written + byte, bits_within(byte, start, end), __ATOMIC_RELAXED);
+    for (std::uint64_t byte = start / 8; byte * 8 < end; ++byte) {
+        const std::uint8_t bits = bits_within(byte, start, end);
+        if ((__atomic_load_n(written + byte, __ATOMIC_RELAXED) & bits) != bits)
+            __atomic_fetch_or(written + byte, bits, __ATOMIC_RELAXED);
+    }
 }
 
 std::optional<std::uint64_t> first_unwritten(std::uint64_t address, std::uint64_t size) {
@@ -62,6 +65,14 @@ std::optional<std::uint64_t> first_unwritten(std::uint64_t address, std::uint64_
     return std::nullopt;
 }
 
-bool is_written(std::uint64_t address, std::uint64_t size) { return !first_unwritten(address, size); }
+bool is_written(std::uint64_t address, std::uint64_t size) {
+    // What kernels ask for nearly always lies in one byte of the table.
+    const std::uint64_t start = address - BEAVER_WINDOW, end = start + size;
+    if (written && end <= BEAVER_WINDOW_SIZE && size != 0 && size <= 8 && start / 8 == (end - 1) / 8) {
+        const std::uint8_t bits = bits_within(start / 8, start, end);
+        return (__atomic_load_n(written + start / 8, __ATOMIC_RELAXED) & bits) == bits;
+    }
+    return !first_unwritten(address, size);
+}
 
 }  // namespace beaver
