@@ -1,4 +1,5 @@
-// y = A x for a list of entries, by RAFT: the rows of the list become offsets, then a product in compressed row format.
+// y = A x for a list of entries, by RAFT: the rows of the list become offsets, then a product in compressed row
+// format.
 #include "solution.h"
 
 #include <raft/core/device_csr_matrix.hpp>

@@ -53,6 +53,21 @@ def attention_window(given: Inputs) -> Outputs:
     return {"y.f32": y}
 
 
+def batchnorm_stats(given: Inputs) -> Outputs:
+    channels = given.x.reshape(given.batch, given.channels, given.plane).swapaxes(0, 1).reshape(given.channels, -1)
+    return {"mean.f32": channels.mean(axis=1), "variance.f32": channels.var(axis=1)}
+
+
+def conv1d_causal(given: Inputs) -> Outputs:
+    batch, inputs, outputs, steps, dilation = given.shape.astype(int)
+    w = given.w.reshape(outputs, inputs, -1)
+    times = np.arange(steps)[:, None] - dilation * np.arange(w.shape[2])
+    x = given.x.reshape(batch, inputs, steps)
+    windows = np.where(times >= 0, x[:, :, np.maximum(times, 0)], 0.0)
+    y = np.tensordot(w, windows, ((1, 2), (1, 3))).transpose(1, 0, 2) + given.bias[:, None]
+    return {"y.f32": y}
+
+
 def conv2d_same(given: Inputs) -> Outputs:
     batch, inputs, outputs, height, width = given.shape.astype(int)
     x = np.pad(given.x.reshape(batch, inputs, height, width), ((0, 0), (0, 0), (2, 2), (2, 2)))
@@ -62,6 +77,13 @@ def conv2d_same(given: Inputs) -> Outputs:
             0, 3, 1, 2
         )
     }
+
+
+def flash_attention(given: Inputs) -> Outputs:
+    q, k, v = (array.reshape(given.heads, given.tokens, -1) for array in (given.q, given.k, given.v))
+    scores = np.einsum("htd,hud->htu", q, k) / np.sqrt(q.shape[2])
+    weights = np.exp(scores - np.logaddexp.reduce(scores, axis=2, keepdims=True))
+    return {"y.f32": np.einsum("htu,hud->htd", weights, v)}
 
 
 def gemm_rect(given: Inputs) -> Outputs:
@@ -82,10 +104,44 @@ def image_luma(given: Inputs) -> Outputs:
     return {"luma.f32": luma.reshape(given.height, given.width)}
 
 
+def layernorm_backward(given: Inputs) -> Outputs:
+    dy, x = (array.reshape(given.rows, given.cols) for array in (given.dy, given.x))
+    normal = given.rstd[:, None] * (x - given.mean[:, None])
+    # A row of dx is orthogonal to the constant and to the normalised row: both parts are projected out.
+    dx = dy * given.gamma
+    dx = (
+        dx
+        - np.einsum("rc->r", dx)[:, None] / given.cols
+        - normal * np.einsum("rc,rc->r", dx, normal)[:, None] / given.cols
+    )
+    return {
+        "dx.f32": given.rstd[:, None] * dx,
+        "dgamma.f32": np.einsum("rc,rc->c", dy, normal),
+        "dbeta.f32": np.ones(given.rows) @ dy,
+    }
+
+
 def layernorm_rows(given: Inputs) -> Outputs:
     x = given.x.reshape(given.rows, given.cols)
     scaled = (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + given.epsilon)
     return {"y.f32": scaled * given.gamma + given.beta}
+
+
+def life_graph(given: Inputs) -> Outputs:
+    board = given.cells.astype(int).reshape(given.height, given.width)
+    for _ in range(given.generations):
+        torus = np.pad(board, 1, mode="wrap")
+        around = np.lib.stride_tricks.sliding_window_view(torus, (3, 3)).sum(axis=(2, 3)) - board
+        board = np.isin(10 * board + around, (3, 12, 13)).astype(int)
+    return {"result.u8": board}
+
+
+def reduce_argmax(given: Inputs) -> Outputs:
+    rows = given.x.reshape(given.rows, given.cols).tolist()
+    return {
+        "value.f32": np.array([max(row) for row in rows]),
+        "index.i32": np.array([row.index(max(row)) for row in rows]),
+    }
 
 
 def scan_rows(given: Inputs) -> Outputs:
@@ -95,6 +151,16 @@ def scan_rows(given: Inputs) -> Outputs:
         total[:, column] += total[:, column - 1]
         largest[:, column] = np.maximum(largest[:, column], largest[:, column - 1])
     return {"sum.f32": total, "max.f32": largest}
+
+
+def scan_segmented(given: Inputs) -> Outputs:
+    pieces = np.split(given.x, given.offsets[1:-1].astype(int))
+    return {"y.f32": np.concatenate([np.cumsum(piece) for piece in pieces])}
+
+
+def segment_sums(given: Inputs) -> Outputs:
+    owners = np.repeat(np.arange(given.segments), np.diff(given.offsets.astype(int)))
+    return {"sums.f32": np.bincount(owners, weights=given.x, minlength=given.segments)}
 
 
 def softmax_rows(given: Inputs) -> Outputs:
@@ -127,6 +193,17 @@ def spmv_csr(given: Inputs) -> Outputs:
     return {"y.f32": np.bincount(rows, weights=products, minlength=given.rows)}
 
 
+def stencil_heat3d(given: Inputs) -> Outputs:
+    nx, ny, nz = given.box.astype(int)
+    flat = given.before
+    inside = np.pad(np.ones((nz - 2, ny - 2, nx - 2), dtype=bool), 1).ravel()
+    at = np.flatnonzero(inside)
+    steps = (1, nx, nx * ny)
+    after = flat.copy()
+    after[at] = (1 - 6 * given.rate[0]) * flat[at] + given.rate[0] * sum(flat[at - s] + flat[at + s] for s in steps)
+    return {"after.f32": after.reshape(nz, ny, nx)}
+
+
 def stencil_star(given: Inputs) -> Outputs:
     x = given.x.reshape(given.height, given.width)
     rows, columns = np.arange(given.height), np.arange(given.width)
@@ -146,17 +223,26 @@ ORACLES: dict[str, Callable[[Inputs], Outputs]] = {
     oracle.__name__: oracle
     for oracle in (
         attention_window,
+        batchnorm_stats,
+        conv1d_causal,
         conv2d_same,
+        flash_attention,
         gemm_rect,
         histogram_bytes,
         image_luma,
+        layernorm_backward,
         layernorm_rows,
+        life_graph,
+        reduce_argmax,
         scan_rows,
+        scan_segmented,
+        segment_sums,
         softmax_rows,
         sort_rows,
         spmm_ell,
         spmv_coo,
         spmv_csr,
+        stencil_heat3d,
         stencil_star,
         vector_normalize,
     )

@@ -1,5 +1,5 @@
-// Y = A X for a matrix in ELLPACK format: a warp per row of A and 64 columns of X. The lanes load 32 entries of the row
-// at once and hand them to each other by shuffles.
+// Y = A X for a matrix in ELLPACK format: a warp per row of A and 64 columns of X. The lanes load 32 entries of the
+// row at once and hand them to each other by shuffles.
 #include "solution.h"
 
 namespace {
