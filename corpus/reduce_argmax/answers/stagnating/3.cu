@@ -1,0 +1,78 @@
+// Row maxima: several blocks share a row, each finds the best of its part, and they enter it one after the other.
+#include "solution.h"
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr int kParts = 8;  // blocks that share a row
+
+struct Best {
+    float value;
+    int index;
+
+    __device__ bool beats(const Best& other) const {
+        return value > other.value || (value == other.value && index < other.index);
+    }
+};
+
+__device__ unsigned int locks[kMaxRows];   // 1 while a block is at work on the result of a row
+__device__ unsigned int visits[kMaxRows];  // blocks that have been there
+
+__device__ Best best_of_warp(Best best) {
+    for (int offset = 16; offset > 0; offset /= 2) {
+        const Best other = {__shfl_xor_sync(0xFFFFFFFFu, best.value, offset),
+                            __shfl_xor_sync(0xFFFFFFFFu, best.index, offset)};
+        if (other.beats(best)) best = other;
+    }
+    return best;
+}
+
+// The best of the block, in its first warp.
+__device__ Best best_of_block(Best best) {
+    __shared__ Best warps[kWarps];
+    best = best_of_warp(best);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = best;
+    __syncthreads();
+    if (threadIdx.x >= 32) return best;
+    return best_of_warp(warps[threadIdx.x % kWarps]);
+}
+
+__global__ void argmax_kernel(const float* x, volatile float* value, volatile int* index, int cols) {
+    const int row = blockIdx.y;
+    const float* values = x + static_cast<size_t>(row) * cols;
+
+    Best best = {-INFINITY, cols};
+    for (int c = blockIdx.x * kThreads + threadIdx.x; c < cols; c += kParts * kThreads) {
+        const Best candidate = {values[c], c};
+        if (candidate.beats(best)) best = candidate;
+    }
+    best = best_of_block(best);
+    if (threadIdx.x != 0) return;
+
+    while (atomicCAS(&locks[row], 0u, 1u) != 0u) __nanosleep(200);
+    __threadfence();
+    const bool first = atomicAdd(&visits[row], 1u) == 0u;
+    if (first || best.beats({value[row], index[row]})) {
+        value[row] = best.value;
+        index[row] = best.index;
+        __threadfence();
+        atomicExch(&locks[row], 0u);
+    }
+}
+
+// Sets the first `rows` counters to zero.
+cudaError_t clear(const unsigned int (&counters)[kMaxRows], int rows, cudaStream_t stream) {
+    void* address = nullptr;
+    if (const cudaError_t error = cudaGetSymbolAddress(&address, counters)) return error;
+    return cudaMemsetAsync(address, 0, rows * sizeof(unsigned int), stream);
+}
+
+}  // namespace
+
+cudaError_t reduce_argmax(const float* x, float* value, int* index, int rows, int cols, cudaStream_t stream) {
+    if (const cudaError_t error = clear(locks, rows, stream)) return error;
+    if (const cudaError_t error = clear(visits, rows, stream)) return error;
+    argmax_kernel<<<dim3(kParts, rows), kThreads, 0, stream>>>(x, value, index, cols);
+    return cudaGetLastError();
+}
