@@ -75,9 +75,17 @@ void leave_late(beaver_thread *thread) {
     words(thread)[thread->linear] = beaver_vote(thread, BEAVER_VOTE_ALL, 1, everyone, &line_10);
 }
 
-void name_others_only(beaver_thread *thread) {
+// All lanes give a mask of half of them.
+void name_half(beaver_thread *thread) {
     std::uint8_t inside;
-    words(thread)[thread->linear] = beaver_shfl(thread, BEAVER_SHFL_BFLY, thread->lane, 1, 31, 0xffff, &inside, &line_10);
+    words(thread)[thread->linear] = beaver_shfl(thread, BEAVER_SHFL_DOWN, 100 + thread->lane, 4, 31, 0xffff, &inside, &line_10);
+}
+
+void name_others_alone(beaver_thread *thread) {
+    std::uint8_t inside;
+    std::uint32_t got = 7;
+    if (thread->lane >= 16) got = beaver_shfl(thread, BEAVER_SHFL_BFLY, thread->lane, 1, 31, 0xffff, &inside, &line_10);
+    words(thread)[thread->linear] = got;
 }
 
 void ask_in_branches(beaver_thread *thread) {
@@ -93,9 +101,11 @@ void match_values(beaver_thread *thread) {
     std::uint8_t all_equal = 9, elected = 9;
     const std::uint32_t any = beaver_match(thread, BEAVER_MATCH_ANY, thread->lane / 10ull << 40, everyone, nullptr, &line_10);
     const std::uint32_t all = beaver_match(thread, BEAVER_MATCH_ALL, thread->lane / 10ull << 40, everyone, &all_equal, &line_10);
-    const std::uint32_t leader = beaver_elect(thread, 0xfffffff0 | 1u << thread->lane, &elected, &line_20);
     words(thread)[thread->linear] = any;
-    if (thread->lane == 7) host(param<std::uint64_t>(thread))[32] = all * 1000 + all_equal * 100 + leader * 10 + elected;
+    if (thread->lane < 4) return;
+    const std::uint32_t leader = beaver_elect(thread, 0xfffffff0, &elected, &line_20);
+    if (thread->lane == 7) words(thread)[32] = all * 1000 + all_equal * 100 + leader * 10 + elected;
+    if (thread->lane == 4) words(thread)[33] = elected;
 }
 
 // ---- barriers
@@ -247,18 +257,15 @@ void run_on(beaver_thread *thread) {
 // ---- faults
 std::uint32_t dig(beaver_thread *thread, std::uint32_t depth) {
     volatile std::uint32_t frame[64] = {depth};
-    return dig(thread, depth + 1) + frame[depth % 64];
+    return depth == ~0u ? 0 : dig(thread, depth + 1) + frame[depth % 64];
 }
 void overflow_into_the_guard(beaver_thread *thread) { words(thread)[0] = dig(thread, 0); }
 
-void overflow_checked(beaver_thread *thread) {
-    std::uint8_t here;
-    if (&here < thread->stack_limit) beaver_stack_overflow(thread, &line_10);
-    volatile std::uint8_t frame[500];
-    frame[0] = here;
-    overflow_checked(thread);
-    frame[1] = here;
+std::uint32_t dig_with_checks(beaver_thread *thread, std::uint32_t depth) {
+    if (static_cast<std::uint8_t *>(__builtin_frame_address(0)) < thread->stack_limit) beaver_stack_overflow(thread, &line_10);
+    return depth == ~0u ? 0 : dig_with_checks(thread, depth + 1) + depth;
 }
+void overflow_checked(beaver_thread *thread) { words(thread)[0] = dig_with_checks(thread, words(thread)[0]); }
 
 void call_nowhere(beaver_thread *thread) {
     auto function = reinterpret_cast<void (*)(beaver_thread *)>(static_cast<std::uintptr_t>(words(thread)[0]));
@@ -290,7 +297,7 @@ void exit_deep(beaver_thread *thread) {
 template <class... Values>
 int print(beaver_thread *thread, std::uint64_t format, Values... values) {
     std::uint8_t *at = thread->local_top;
-    const auto put = [&at](auto value) {
+    [[maybe_unused]] const auto put = [&at](auto value) {
         const auto address = (reinterpret_cast<std::uintptr_t>(at) + sizeof value - 1) / sizeof value * sizeof value;
         std::memcpy(reinterpret_cast<void *>(address), &value, sizeof value);
         at = reinterpret_cast<std::uint8_t *>(address) + sizeof value;
@@ -320,10 +327,24 @@ void print_everything(beaver_thread *thread) {
 
 void print_identity(beaver_thread *thread) { print(thread, param<Texts>(thread).first, block_of(thread), thread->linear); }
 
-void assert_nothing(beaver_thread *thread) {
+void assert_less(beaver_thread *thread, std::uint32_t limit) {
     const auto texts = param<Texts>(thread);
-    if (thread->linear >= 3) beaver_assertfail(thread, texts.first, texts.second, 12, texts.third, &line_10);
+    if (thread->linear >= limit) beaver_assertfail(thread, texts.first, texts.second, 12, texts.third, &line_10);
+}
+
+// Warp 0 fails at once; warp 1 waits for it and would fail behind the barrier.
+void assert_around_a_barrier(beaver_thread *thread) {
+    if (thread->linear < 32) assert_less(thread, 30);
     beaver_bar_sync(thread, 0, 0, &line_10);
+    assert_less(thread, 0);
+}
+
+void assert_each(beaver_thread *thread) { assert_less(thread, 3); }
+void assert_in_loops(beaver_thread *first) {
+    for (std::uint32_t x = 0; x < first->block->ntid[0]; ++x) {
+        first->tid[0] = first->linear = x;
+        assert_each(first);
+    }
 }
 
 void fill_the_heap(beaver_thread *thread) {
@@ -333,14 +354,18 @@ void fill_the_heap(beaver_thread *thread) {
     out[0] = static_cast<std::uint32_t>(count);
     *beaver_access(thread, kept[0] + 100, 1, BEAVER_WRITE, &line_10) = 7;
     while (count) beaver_free(thread, kept[--count], &line_10);
+    beaver_free(thread, 0, &line_10);
     const std::uint64_t again = beaver_malloc(thread, 1 << 20);
     out[1] = again != 0;
     beaver_free(thread, again, &line_10);
-    beaver_free(thread, 0, &line_10);
-    out[2] = beaver_malloc(thread, 0) == 0;
 }
 
-void free_nothing(beaver_thread *thread) { beaver_free(thread, param<std::uint64_t>(thread), &line_10); }
+void free_foreign(beaver_thread *thread) { beaver_free(thread, param<std::uint64_t>(thread), &line_10); }
+void free_twice(beaver_thread *thread) {
+    const std::uint64_t address = beaver_malloc(thread, 100);
+    beaver_free(thread, address, &line_10);
+    beaver_free(thread, address, &line_20);
+}
 
 // ---- running them
 struct Shape {
@@ -389,9 +414,10 @@ const Cases cases = {
     {"disjoint_masks", [] { run_and_show(sum_in_two_halves, {1, 32}, 32); }},
     {"exited_lanes", [] { run_and_show(vote_without_the_exited, {1, 32}, 9); }},
     {"late_exit", [] { run_and_show(leave_late, {1, 32}, 32); }},
-    {"mask_without_the_lane", [] { run_and_show(name_others_only, {1, 32}, 32); }},
+    {"mask_of_half", [] { run_and_show(name_half, {1, 32}, 32); }},
+    {"mask_of_others", [] { run_and_show(name_others_alone, {1, 32}, 32); }},
     {"active_mask", [] { run_and_show(ask_in_branches, {1, 32}, 4); }},
-    {"match_and_elect", [] { run_and_show(match_values, {1, 32}, 33); }},
+    {"match_and_elect", [] { run_and_show(match_values, {1, 32}, 34); }},
     {"barrier", [] { run_and_show(reverse_by_shared, {1, 70}, 70); }},
     {"barrier_without_the_exited", [] { run_and_show(wait_for_the_rest, {1, 70}, 70); }},
     {"named_barriers", [] { run_and_show(produce_and_consume, {1, 96}, 32); }},
@@ -459,14 +485,14 @@ const Cases cases = {
          if (sigsetjmp(back, 1) == 0) *reinterpret_cast<volatile int *>(out.address) = 1;
          std::puts("caught");
      }},
-    {"fault_ends_the_grid", [] { run_and_show(fail_in_one_block, {8, 32}, 1); }},
+    {"fault_ends_the_grid", [] { run_and_show(fail_in_one_block, {4, 32}, 1); }},
     {"fault_ends_the_thread", [] { run_and_show(fail_in_one_thread, {1, 8}, 8); }},
     {"trap", [] { run_and_show(trap, {1, 1}, 1); }},
     {"needs_a_gpu", [] { run_and_show(need_a_gpu, {1, 1}, 1); }},
     {"exit", [] { run_and_show(exit_deep, {1, 40}, 40); }},
     {"printf",
      [] {
-         const Texts texts{text("%d %c %lld %.3f %s %*.2f %#x %p %hhu|%5u|%%|%q\n"), text("a text"), text("\ncount %d\n"), text("plain\n")};
+         const Texts texts{text("%d %c %lld %.3f %s %*.2f %#x %p %hhu|%5u|%%|%zu|%.*f\n"), text("a text"), text("\ncount %d\n"), text("plain\n")};
          show("error", run(print_everything, texts, {1, 1}));
      }},
     {"printf_order",
@@ -477,10 +503,15 @@ const Cases cases = {
     {"assert",
      [] {
          const Texts texts{text("x > 0"), text("solution.cu"), text("void store(int *, int)"), 0};
-         show("error", run(assert_nothing, texts, {1, 5}));
+         show("barrier_error", run(assert_around_a_barrier, texts, {1, 64}));
+         show("loop_error", run(assert_each, texts, {2, 5, false, assert_in_loops}));
      }},
-    {"heap", [] { run_and_show(fill_the_heap, {1, 1}, 3); }},
-    {"bad_free", [] { show("error", run(free_nothing, made(64), {1, 1})); }},
+    {"heap", [] { run_and_show(fill_the_heap, {1, 1}, 2); }},
+    {"bad_free",
+     [] {
+         show("foreign", run(free_foreign, made(64), {1, 1}));
+         show("twice", run(free_twice, made(64), {1, 1}));
+     }},
     {"residency",
      [] {
          beaver_kernel kernel{};

@@ -28,17 +28,27 @@ std::uint32_t reduced(const Barrier &barrier) {
     }
 }
 
-// synccheck: a barrier that is meant for whole warps was passed by a part of one, or its lanes came from different places.
-void tell_divergence(const Block &block, const Barrier &barrier) {
+// A lane that left before the barrier is none of a warp's any more; one that was seen behind it went past it.
+bool passed_by(const Thread &thread, const beaver_site &site) {
+    return thread.site && thread.site->function == site.function && thread.site->offset > site.offset;
+}
+
+// synccheck: a barrier that is meant for whole warps was passed by a part of one, or its lanes came from different places. Reports
+// those that the first lane is not among, or all when others passed by.
+void tell_divergence(Block &block, const Barrier &barrier) {
     for_each_bit(barrier.warps, [&](std::uint32_t index) {
         const Warp &warp = block.warps[index];
         const std::uint32_t lanes = barrier.waiting[index];
         if (!lanes) return;
         const beaver_site *site = warp.lanes[__builtin_ctz(lanes)].site;
-        bool divergent = lanes != warp.present;
-        for_each_bit(lanes, [&](std::uint32_t lane) { divergent |= warp.lanes[lane].site != site; });
-        if (divergent)
-            for_each_bit(lanes, [&](std::uint32_t lane) { hooks.divergent_barrier(&warp.lanes[lane], warp.lanes[lane].site); });
+        bool incomplete = false;
+        for_each_bit(warp.present & ~lanes, [&](std::uint32_t lane) { incomplete |= passed_by(warp.lanes[lane], *site); });
+        for_each_bit(lanes, [&](std::uint32_t lane) {
+            const Thread &thread = warp.lanes[lane];
+            if (!incomplete && thread.site == site) return;
+            hooks.divergent_barrier(&thread, thread.site);
+            block.grid->fail(cudaErrorLaunchFailure);  // as the tool does
+        });
     });
 }
 

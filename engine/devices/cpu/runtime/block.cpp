@@ -19,10 +19,22 @@ constexpr std::uint32_t turns_without_spinning = 4096;
 constexpr std::uint16_t fresh_pattern = 0x7fff;
 // Shared addresses and their storage agree modulo this, so alignment can be tested on either.
 constexpr std::size_t shared_alignment = BEAVER_SHARED_BASE;
+constexpr std::uint32_t shared_step = 1024;  // a multiple of the alignment
 // Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for.
 constexpr std::uint32_t dynamic_alignment = 128;
 
 std::uint32_t round_up(std::uint32_t value, std::uint32_t step) { return (value + step - 1) / step * step; }
+
+// How far a thread may go in shared memory without being checked further. A GPU gives it out in steps, and the rest of the last
+// step can be accessed like the block's own (seen on an H200); racecheck and synccheck want to see every access.
+std::uint32_t unchecked_bytes(std::uint32_t size) {
+    switch (options().tool) {
+        case Tool::none: return round_up(size, shared_step);
+        case Tool::racecheck:
+        case Tool::synccheck: return 0;
+        default: return size;
+    }
+}
 
 void run_thread(void *argument) {
     auto *self = static_cast<Thread *>(argument);
@@ -58,7 +70,7 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
     view.grid = for_grid.id;
 
     if (view.shared_size > shared_capacity_ || !shared_) {
-        shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_alignment);
+        shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_step);
         shared_.reset(static_cast<std::uint8_t *>(std::aligned_alloc(shared_alignment, shared_capacity_)));
         if (!shared_) throw std::bad_alloc();
     }
@@ -75,20 +87,22 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
         const std::uint32_t lanes = std::min(count - index * BEAVER_WARP, BEAVER_WARP);
         warp.present = lanes == BEAVER_WARP ? ~0u : bit(lanes) - 1;
     }
-    // racecheck wants to see every access.
-    const std::uint32_t unchecked = options().tool == Tool::racecheck ? 0 : view.shared_size;
     for (std::uint32_t linear = 0; linear < count; ++linear) {
         Thread &thread = threads[linear];
-        thread.tid[0] = linear % shape.x;
-        thread.tid[1] = linear / shape.x % shape.y;
-        thread.tid[2] = linear / shape.x / shape.y;
-        thread.linear = linear;
-        thread.lane = linear % BEAVER_WARP;
+        identify(thread, linear);
         thread.block = &view;
         thread.shared = shared_.get();
-        thread.shared_limit = unchecked;
+        thread.shared_limit = unchecked_bytes(view.shared_size);
         thread.warp = &warps[linear / BEAVER_WARP];
     }
+}
+
+void Block::identify(Thread &thread, std::uint32_t linear) const {
+    thread.tid[0] = linear % view.ntid[0];
+    thread.tid[1] = linear / view.ntid[0] % view.ntid[1];
+    thread.tid[2] = linear / view.ntid[0] / view.ntid[1];
+    thread.linear = linear;
+    thread.lane = linear % BEAVER_WARP;
 }
 
 void Block::begin(std::uint64_t block_index) {
@@ -114,10 +128,15 @@ void Block::begin(std::uint64_t block_index) {
     if (hooks.block_begins) hooks.block_begins(&threads.front());
 }
 
+void Block::drop() {
+    for (Thread &thread : threads) thread.saved = nullptr;
+}
+
 Thread *Block::next(Warp &preferred) {
     for (Warp *warp = &preferred;; warp = &warps[static_cast<std::uint32_t>(__builtin_ctz(runnable))]) {
-        // What asks for the active lanes is answered when the others of its warp have gone as far as they can: then those that
-        // ask from one place are the ones that a GPU would have brought there together.
+        // When its lanes have gone as far as they can, those that are at one place are the ones that a GPU would have brought
+        // there together.
+        if (!warp->ready && warp->open) settle_meetings(*warp);
         if (!warp->ready && warp->asking) answer_active_mask(*warp);
         if (const std::uint32_t ready = warp->ready) {
             warp->ready = ready & (ready - 1);
@@ -175,22 +194,37 @@ void retire(Thread *self) {
     ++block.progress;
     self->saved = nullptr;
     block.worker->stacks.give(self->stack);
-    if (warp.open) complete_meetings(warp);
+    block.runnable |= bit(warp.index);  // meetings may have become complete
     if (block.barriers) complete_barriers(block);
 }
 
-void exit_thread(Thread *self) {
-    Block &block = *self->warp->block;
-    retire(self);
-    Thread *next = block.next(*self->warp);
-    void *dead;
+namespace {
+
+// Runs another thread of the block, or goes back to the worker when none can run.
+[[noreturn]] void go_on(Warp &warp) {
+    Block &block = *warp.block;
+    Thread *next = block.next(warp);
     if (!next) block.worker->leave();
+    void *dropped;
     // The next thread may begin on this very stack.
     if (next->saved)
-        beaver_fiber_switch(&dead, next->saved);
+        beaver_fiber_switch(&dropped, next->saved);
     else
-        start_thread(next, &dead);
+        start_thread(next, &dropped);
     __builtin_unreachable();
+}
+
+}  // namespace
+
+void exit_thread(Thread *self) {
+    retire(self);
+    go_on(*self->warp);
+}
+
+void halt_thread(Thread *self) {
+    Block &block = *self->warp->block;
+    if (block.grid->as_loops) block.worker->leave();
+    go_on(*self->warp);
 }
 
 }  // namespace beaver

@@ -25,7 +25,7 @@ struct alignas(128) Thread : beaver_thread {
     void *saved;              // its stack pointer while it waits; nullptr before its first step and after its end
     Warp *warp;
     Stack *stack;
-    const beaver_site *site;  // where it waits
+    const beaver_site *site;  // where it waits, or was last seen
     std::uint32_t result;     // what the completed operation left for it
     std::uint8_t flag;        // likewise, the predicate
 };
@@ -92,6 +92,10 @@ struct Block {
     void fit(Grid &for_grid, Worker &on_worker);
     // Makes it the block with this index, about to begin.
     void begin(std::uint64_t block_index);
+    // Forgets the threads that have not ended.
+    void drop();
+    // Makes a thread the one with this number in the block.
+    void identify(Thread &thread, std::uint32_t linear) const;
 
     // The thread to run next, no longer ready; nullptr when all wait or spin. Prefers ``warp``.
     Thread *next(Warp &warp);
@@ -141,9 +145,13 @@ inline void make_ready(Warp &warp, std::uint32_t lanes) {
     if (warp.ready) warp.block->runnable |= bit(warp.index);
 }
 
-// warp.cpp and barrier.cpp: a lane that others may have been waiting for has exited.
-void complete_meetings(Warp &warp);
+// The thread never runs again, but has not ended either: nobody stops waiting for it.
+[[noreturn]] void halt_thread(Thread *self);
+
+// barrier.cpp: a thread that others may have been waiting for has exited.
 void complete_barriers(Block &block);
+// warp.cpp: no lane of the warp can run. Finishes the meetings that have all their lanes.
+void settle_meetings(Warp &warp);
 // Tells every lane that asks from where the lowest asking one does, which they are. They are ready then.
 void answer_active_mask(Warp &warp);
 

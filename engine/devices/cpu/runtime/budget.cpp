@@ -47,15 +47,12 @@ void watch_budget() {
     });
 }
 
-}  // namespace beaver
-
-using namespace beaver;
-
-void beaver_poll(beaver_thread *thread, const beaver_site *site) {
-    Thread *self = thread_of(thread);
-    Grid &grid = *self->warp->block->grid;
-    if (grid.stopped) self->warp->block->worker->leave();
+void say_where_if_due(const Thread &thread, const beaver_site *site) {
+    const Grid &grid = *thread.warp->block->grid;
+    if (!due.exchange(false)) return;
     control().poll = 0;
-    if (grid.stopped) control().poll = 1;  // stopped in between
-    if (due.exchange(false)) say_where(*self, site);
+    if (grid.stopped || grid.draining) control().poll = 1;  // which may have happened in between
+    say_where(thread, site);
 }
+
+}  // namespace beaver

@@ -10,7 +10,7 @@
 #include "execution.hpp"
 #include "grid.hpp"
 #include "memory.hpp"
-#include "report.hpp"
+#include "options.hpp"
 
 namespace beaver {
 namespace {
@@ -65,15 +65,19 @@ void append(std::string &text, const std::string &specifier, Value value) {
     text.pop_back();
 }
 
-// One conversion specification: "%", flags, width and precision, with every * replaced by its argument; then the size, then
-// the letter. ``at`` points behind the "%", and behind the letter afterwards.
+// One conversion specification: "%", flags, width and precision, then the size, then the letter. ``at`` points behind the "%",
+// and behind the letter afterwards. A * for the width takes an argument; one for the precision is not known to a GPU.
 void convert(std::string &text, const char *&at, Arguments &arguments, beaver_thread *thread, const beaver_site *site) {
     std::string specifier = "%";
-    for (; *at && std::strchr("-+ #0123456789.*", *at); ++at)
-        specifier += *at == '*' ? std::to_string(arguments.next<std::int32_t>()) : std::string(1, *at);
+    for (; *at && std::strchr("-+ #0", *at); ++at) specifier += *at;
+    if (*at == '*') {
+        specifier += std::to_string(arguments.next<std::int32_t>());
+        ++at;
+    }
+    for (; *at && std::strchr("0123456789.", *at); ++at) specifier += *at;
     bool is_long = false;
     std::string narrow;
-    for (; *at && std::strchr("hlLqjzt", *at); ++at) {
+    for (; *at == 'h' || *at == 'l'; ++at) {
         if (*at == 'h')
             narrow += 'h';
         else
@@ -111,7 +115,11 @@ void convert(std::string &text, const char *&at, Arguments &arguments, beaver_th
     }
 }
 
+// The heap of an H200 holds six blocks of 1 MiB at its default size of 8 MiB: the rest is its own administration.
+constexpr std::uint64_t heap_alignment = 16;
 std::atomic<std::uint64_t> heap_used{0};
+std::uint64_t heap_room() { return heap_limit - heap_limit / 8; }
+std::uint64_t heap_charge(std::uint64_t size) { return size / heap_alignment * heap_alignment + 2 * heap_alignment; }
 
 std::string point(const std::uint32_t (&xyz)[3]) {
     return "[" + std::to_string(xyz[0]) + "," + std::to_string(xyz[1]) + "," + std::to_string(xyz[2]) + "]";
@@ -146,30 +154,40 @@ void beaver_assertfail(beaver_thread *thread, std::uint64_t message, std::uint64
                              ", thread: " + point(thread->tid) + " Assertion `" + text_or_null(thread, message, site) +
                              "` failed.\n";
     std::fwrite(text.data(), 1, text.size(), stderr);
-    end_thread(thread, cudaErrorAssert);
+    report_exception(thread, site, "Warp assert", "", cudaErrorAssert);
+    Thread *self = thread_of(thread);
+    self->warp->block->grid->drain();
+    halt_thread(self);
 }
 
 std::uint64_t beaver_malloc(beaver_thread *, std::uint64_t size) {
-    if (size == 0) return 0;
-    if (heap_used.fetch_add(size) + size > heap_limit) {
-        heap_used -= size;
-        return 0;
-    }
+    if (size > heap_limit) return 0;
+    const std::uint64_t charged = heap_charge(size);
     std::uint64_t address = 0;
-    if (allocate(size, 16, MemoryKind::heap, "", &address) == cudaSuccess) return address;
-    heap_used -= size;
+    if (heap_used.fetch_add(charged) + charged <= heap_room() &&
+        allocate(size, heap_alignment, MemoryKind::heap, "", &address) == cudaSuccess)
+        return address;
+    heap_used -= charged;
     return 0;
 }
 
 void beaver_free(beaver_thread *thread, std::uint64_t address, const beaver_site *site) {
     if (!address) return;
-    const auto allocation = find_allocation(address);
-    if (!allocation || allocation->kind != MemoryKind::heap || allocation->address != address) {
-        report_fault(thread, site, "Malloc/Free Error encountered: Invalid pointer to free", "");
-        end_thread(thread, cudaErrorLaunchFailure);
+    if (const auto found = find_allocation(address);
+        found && found->kind == MemoryKind::heap && found->address == address && release(address) == cudaSuccess) {
+        heap_used -= heap_charge(found->size);
+        return;
     }
-    heap_used -= allocation->size;
-    release(address);
+    // A plain run takes no notice of a pointer that malloc() never gave, as a GPU.
+    const auto nearest = nearest_allocation(address);
+    const bool twice = nearest && nearest->freed && nearest->allocation.kind == MemoryKind::heap && nearest->allocation.address == address;
+    if (!twice && options().tool != Tool::memcheck) return;
+    char details[64];
+    std::snprintf(details, sizeof details, "Address 0x%llx", static_cast<unsigned long long>(address));
+    end_thread(thread, report_exception(thread, site,
+                                        twice ? "Malloc/Free Error encountered : Device-side double free"
+                                              : "Malloc/Free Error encountered : Invalid pointer to device-side free",
+                                        details, cudaErrorLaunchFailure));
 }
 
 // A cycle is one of the host's time-stamp counter.

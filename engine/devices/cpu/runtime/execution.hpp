@@ -30,6 +30,9 @@ const Launch &launch_of(const beaver_thread *thread);
 // compute-sanitizer, and the grid's error is delivered at its end. Never returns.
 [[noreturn]] void end_thread(beaver_thread *thread, cudaError_t error);
 
+// The thread has come to this place: synccheck tells by it on which side of a barrier a thread was that has exited.
+void note_site(beaver_thread *thread, const beaver_site *site);
+
 // Where execution may call into a tool. All are called on the OS thread that runs the block.
 struct Hooks {
     void (*block_begins)(const beaver_thread *any_thread);                       // shared memory is fresh
@@ -37,9 +40,9 @@ struct Hooks {
     void (*barrier_passed)(const beaver_thread *any_thread);                     // all threads of the block met
     // These lanes of its warp met at bar.warp.sync. Shuffles and votes order no memory.
     void (*warp_synced)(const beaver_thread *any_lane, std::uint32_t mask);
-    // bar.sync on a barrier of all threads was reached by only some lanes of a warp, the others being elsewhere or gone
+    // a barrier of all threads was reached by only some lanes of a warp, the others having gone past it or waiting elsewhere
     void (*divergent_barrier)(const beaver_thread *thread, const beaver_site *site);
-    // a warp operation whose mask does not name the calling lane, or names lanes that have exited
+    // bar.warp.sync with a mask that does not name the calling lane
     void (*invalid_mask)(const beaver_thread *thread, std::uint32_t mask, const beaver_site *site);
     // A barrier of some warps of the block completed, and others live that took no part; bit i stands for warp i.
     void (*warps_met)(const beaver_thread *any_thread, std::uint32_t warps);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "clock.hpp"
 #include "memory.hpp"
 #include "options.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 
 // printf's buffer is written out early when a grid prints more than this, so that endless output does not fill the memory.
 constexpr std::size_t output_limit = 8u << 20;
+
+constexpr std::int64_t longest_drain = 100'000'000;  // nanoseconds
 
 // What cooperative groups find behind %envreg1 and %envreg2: the size of the structure, then the barrier of the grid.
 struct Workspace {
@@ -35,6 +38,8 @@ cudaError_t fresh_workspace(std::uint64_t *address) {
     *address = kept;
     return cudaSuccess;
 }
+
+beaver_control &control() { return *reinterpret_cast<beaver_control *>(BEAVER_CONTROL); }
 
 std::uint64_t volume(const dim3 &shape) { return std::uint64_t{shape.x} * shape.y * shape.z; }
 
@@ -55,9 +60,10 @@ Grid::Grid(const Launch &of_launch, std::uint64_t with_id, unsigned workers)
 }
 
 std::optional<std::uint64_t> Grid::take() {
-    if (taken >= blocks || (resident >= resident_limit && !as_loops)) return std::nullopt;
+    const std::uint64_t end = draining ? std::min(blocks, resident_limit) : blocks;
+    if (taken >= end || (resident >= resident_limit && !as_loops)) return std::nullopt;
     const std::uint64_t index = taken++;
-    if (index >= blocks) return std::nullopt;
+    if (index >= end) return std::nullopt;
     return index;
 }
 
@@ -69,7 +75,14 @@ void Grid::fail(cudaError_t what) {
 void Grid::stop(cudaError_t what) {
     fail(what);
     stopped = true;
-    reinterpret_cast<beaver_control *>(BEAVER_CONTROL)->poll = 1;
+    control().poll = 1;
+}
+
+void Grid::drain() {
+    fail(cudaErrorAssert);
+    if (draining.exchange(true)) return;
+    drain_end = nanoseconds_now() + longest_drain;
+    control().poll = 1;
 }
 
 void Grid::print(std::uint64_t block_index, std::string &&text) {
@@ -102,7 +115,7 @@ cudaError_t run_grid(const Launch &launch) {
     }
     watch_budget();
     run_on_workers(grid);
-    if (grid.stopped) reinterpret_cast<beaver_control *>(BEAVER_CONTROL)->poll = 0;
+    if (grid.stopped || grid.draining) control().poll = 0;
     grid.flush();
     return static_cast<cudaError_t>(grid.error.load());
 }

@@ -32,6 +32,8 @@ struct Grid {
     std::atomic<std::uint64_t> resident{0};
     std::atomic<int> error{cudaSuccess};
     std::atomic<bool> stopped{false};
+    std::atomic<bool> draining{false};         // an assertion failed
+    std::atomic<std::int64_t> drain_end{0};  // when what still runs then is stopped, in nanoseconds
     Standstill standstill;
 
     // ``workers`` OS threads will take part in it.
@@ -43,6 +45,10 @@ struct Grid {
     void fail(cudaError_t what);
     // Fails, and makes every worker drop what it runs.
     void stop(cudaError_t what);
+
+    // An assertion failed. A GPU's threads do not stop at once, and others whose assertion fails say so too: threads that can
+    // run go on until they wait, those that a GPU would have begun by now are begun, and the grid ends then.
+    void drain();
 
     // What printf printed in a block that has ended.
     void print(std::uint64_t block_index, std::string &&text);
@@ -95,14 +101,16 @@ struct Worker {
 // The worker that this OS thread is; nullptr outside of grids. Read by signal handlers, so it must need no allocation.
 extern __thread Worker *this_worker __attribute__((tls_model("initial-exec")));
 
-// What a GPU says when a thread's stack is used up.
-constexpr cudaError_t stack_overflow_error = cudaErrorLaunchFailure;
-
+// Under memcheck reports what a thread did, in the tool's words. Returns the error that the program sees then.
+cudaError_t report_exception(const beaver_thread *thread, const beaver_site *site, const std::string &what,
+                             const std::string &details, cudaError_t error);
 // Records that the thread failed. True when the grid goes on without it, as it does under a tool; otherwise it has been stopped.
 bool fail_thread(Thread &thread, cudaError_t error);
 
-// beaver_poll() says once where a kernel is after options().budget seconds. Called before every grid.
+// Called before every grid: after options().budget seconds every kernel is asked to poll.
 void watch_budget();
+// Says once where the kernel is, when the budget is used up.
+void say_where_if_due(const Thread &thread, const beaver_site *site);
 
 // Runs the grid on the calling thread, and on helpers where that pays.
 void run_on_workers(Grid &grid);

@@ -30,8 +30,11 @@ class Helpers {
         const KernelSignals signals;
         asked_ = false;
         begun_ = nanoseconds_now();
-        const double expected = time_per_thread_[&grid.kernel] * static_cast<double>(grid.blocks * grid.block_threads);
-        if (grid.launch.cooperative || expected > static_cast<double>(worth_waking)) ask(grid);
+        // A kernel that nothing is known of may run for any time, and its first block with it.
+        const auto known = time_per_thread_.find(&grid.kernel);
+        if (grid.launch.cooperative || known == time_per_thread_.end() ||
+            known->second * static_cast<double>(grid.blocks * grid.block_threads) > static_cast<double>(worth_waking))
+            ask(grid);
         caller_.run(grid, [](Grid &running) { instance().block_ended(running); });
         close();
         time_per_thread_[&grid.kernel] =

@@ -170,7 +170,7 @@ enum {
     BEAVER_S32, BEAVER_E4M3, BEAVER_E5M2
 };
 typedef struct beaver_mma_shape {
-    uint8_t m, n, k;
+    uint8_t m, n, k;        /* k 0: 256 */
     uint8_t d, a, b, c;     /* element types */
     uint8_t a_col, b_row;   /* not 0: the layout differs from row (A) or col (B) */
     uint8_t satfinite;

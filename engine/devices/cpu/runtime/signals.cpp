@@ -6,9 +6,9 @@
 #include <ucontext.h>
 
 #include <array>
+#include <string>
 
 #include "grid.hpp"
-#include "report.hpp"
 
 namespace beaver {
 namespace {
@@ -83,21 +83,19 @@ void Worker::settle_crash(Block &block) {
     // The stack pointer itself can be wild; then any thread of the block stands for the one that is not known.
     Thread *thread = stack && stack->owner ? static_cast<Thread *>(const_cast<void *>(stack->owner)) : &block.threads.front();
     const beaver_site *site = grid->kernel.site;
+    std::string exception = "Invalid access";
     cudaError_t error = cudaErrorIllegalAddress;
     if (stack && what.address >= reinterpret_cast<std::uintptr_t>(stack->guard) &&
         what.address < reinterpret_cast<std::uintptr_t>(stack->low)) {
-        report_fault(thread, site, "Stack overflow", "");
-        error = stack_overflow_error;
+        exception = "Stack overflow";
     } else if (what.signal == SIGILL || what.signal == SIGFPE) {
-        report_fault(thread, site, "Illegal instruction", "");
+        exception = "Illegal instruction";
         error = cudaErrorIllegalInstruction;
     } else if (what.address == what.instruction) {
-        report_fault(thread, site, "Invalid program counter", "");
+        exception = "Invalid PC";
         error = cudaErrorInvalidPc;
-    } else {
-        report_fault(thread, site, "Invalid access", "");
     }
-    if (fail_thread(*thread, error)) retire(thread);
+    if (fail_thread(*thread, report_exception(thread, site, exception, "", error))) retire(thread);
 }
 
 }  // namespace beaver

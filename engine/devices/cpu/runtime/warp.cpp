@@ -1,6 +1,8 @@
 // What the lanes of a warp do together: votes, shuffles, matches, reductions (PTX ISA, "Parallel Synchronization").
 //
-// Each lane brings an operand and waits; the last one to come computes the results of all. Exited lanes are not waited for.
+// Each lane brings an operand and waits. When the mask names all lanes that have not exited, the last one to come computes the
+// results of all. Otherwise a meeting that has all its lanes is still held open until no lane of the warp can run: a GPU executes
+// such an operation once for all lanes that come to it together, and those that a wrong mask does not name take part.
 #include "warp.hpp"
 
 #include "execution.hpp"
@@ -13,7 +15,11 @@ void for_each_lane(Warp &warp, const Meeting &meeting, Action action) {
     for_each_bit(meeting.arrived, [&](std::uint32_t lane) { action(lane, warp.lanes[lane]); });
 }
 
-bool is_complete(const Warp &warp, const Meeting &meeting) { return meeting.arrived == (meeting.mask & warp.alive()); }
+// The lanes whose operands count: those that the mask names, if any of them is here.
+std::uint32_t named(const Meeting &meeting) {
+    const std::uint32_t lanes = meeting.arrived & meeting.mask;
+    return lanes ? lanes : meeting.arrived;
+}
 
 void finish(Warp &warp, Meeting &meeting) {
     meeting.operation->complete(warp, meeting);
@@ -45,13 +51,6 @@ inline Meeting &find_meeting(Warp &warp, const Operation &operation, std::uint32
     return open_meeting(warp, operation, mask);
 }
 
-// A mask that does not name the lane itself, or names lanes that have exited. Returns the mask to go on with.
-[[gnu::cold, gnu::noinline]] std::uint32_t check_mask(Thread *self, std::uint32_t mask, const beaver_site *site) {
-    if (hooks.invalid_mask) hooks.invalid_mask(self, mask, site);
-    // A lane that its mask does not name takes part for itself alone: no other would ever wait for it.
-    return mask & bit(self->lane) ? mask : bit(self->lane);
-}
-
 [[gnu::noinline]] void finish_and_go_on(Thread *self, Meeting &meeting) {
     finish(*self->warp, meeting);
     self->warp->ready &= ~bit(self->lane);
@@ -61,20 +60,21 @@ inline Meeting &find_meeting(Warp &warp, const Operation &operation, std::uint32
 
 void meet(Thread *self, const Operation &operation, std::uint32_t mask, std::uint64_t operand, const beaver_site *site) {
     Warp &warp = *self->warp;
-    const std::uint32_t own = bit(self->lane);
     mask &= warp.present;
-    if (__builtin_expect(!(mask & own) || (mask & warp.exited), 0)) mask = check_mask(self, mask, site);
     Meeting &meeting = find_meeting(warp, operation, mask);
-    meeting.arrived |= own;
+    meeting.arrived |= bit(self->lane);
     meeting.operands[self->lane] = operand;
     self->site = site;
-    if (is_complete(warp, meeting)) return finish_and_go_on(self, meeting);
+    if (meeting.arrived == warp.alive() && !(meeting.arrived & ~mask)) return finish_and_go_on(self, meeting);
     wait(self);
 }
 
-void complete_meetings(Warp &warp) {
+void settle_meetings(Warp &warp) {
     for_each_bit(warp.open, [&](std::uint32_t index) {
-        if (is_complete(warp, warp.meetings[index])) finish(warp, warp.meetings[index]);
+        Meeting &meeting = warp.meetings[index];
+        // Lanes that the mask does not name wait for nobody.
+        const std::uint32_t here = meeting.arrived & meeting.mask;
+        if (here == (meeting.mask & warp.alive()) || !here) finish(warp, meeting);
     });
 }
 
@@ -125,9 +125,9 @@ void complete_shuffle(Warp &warp, const Meeting &meeting) {
             source = low | (b & ~segment);
             inside = source <= bound;
         }
-        // A lane that is not there has no value: PTX leaves the result open, and its own is what the reader gets here.
-        const bool there = inside && (meeting.arrived >> source & 1);
-        thread.result = static_cast<std::uint32_t>(meeting.operands[there ? source : lane]);
+        if (!inside) source = lane;
+        // PTX leaves open what is read from a lane that does not take part: an H200 gives 0.
+        thread.result = meeting.arrived >> source & 1 ? static_cast<std::uint32_t>(meeting.operands[source]) : 0;
         thread.flag = inside;
     });
 }
@@ -143,16 +143,16 @@ const Operation shuffles[] = {
 
 std::uint32_t ballot(const Meeting &meeting) {
     std::uint32_t lanes = 0;
-    for_each_bit(meeting.arrived, [&](std::uint32_t lane) { lanes |= static_cast<std::uint32_t>(meeting.operands[lane]) << lane; });
+    for_each_bit(named(meeting), [&](std::uint32_t lane) { lanes |= static_cast<std::uint32_t>(meeting.operands[lane]) << lane; });
     return lanes;
 }
 
 template <int Mode>
 void complete_vote(Warp &warp, const Meeting &meeting) {
-    const std::uint32_t lanes = ballot(meeting);
-    const std::uint32_t result = Mode == BEAVER_VOTE_ALL   ? lanes == meeting.arrived
+    const std::uint32_t lanes = ballot(meeting), all = named(meeting);
+    const std::uint32_t result = Mode == BEAVER_VOTE_ALL   ? lanes == all
                                  : Mode == BEAVER_VOTE_ANY ? lanes != 0
-                                 : Mode == BEAVER_VOTE_UNI ? lanes == 0 || lanes == meeting.arrived
+                                 : Mode == BEAVER_VOTE_UNI ? lanes == 0 || lanes == all
                                                            : lanes;
     for_each_lane(warp, meeting, [&](std::uint32_t, Thread &thread) { thread.result = result; });
 }
@@ -168,7 +168,7 @@ const Operation votes[] = {
 
 std::uint32_t lanes_with(const Meeting &meeting, std::uint64_t value) {
     std::uint32_t lanes = 0;
-    for_each_bit(meeting.arrived, [&](std::uint32_t lane) { lanes |= std::uint32_t{meeting.operands[lane] == value} << lane; });
+    for_each_bit(named(meeting), [&](std::uint32_t lane) { lanes |= std::uint32_t{meeting.operands[lane] == value} << lane; });
     return lanes;
 }
 
@@ -176,7 +176,7 @@ template <int Mode>
 void complete_match(Warp &warp, const Meeting &meeting) {
     for_each_lane(warp, meeting, [&](std::uint32_t lane, Thread &thread) {
         const std::uint32_t equal = lanes_with(meeting, meeting.operands[lane]);
-        thread.flag = equal == meeting.arrived;
+        thread.flag = equal == named(meeting);
         thread.result = Mode == BEAVER_MATCH_ANY || thread.flag ? equal : 0;
     });
 }
@@ -204,9 +204,9 @@ std::uint32_t combine(int op, std::uint32_t x, std::uint32_t y) {
 
 template <int Op>
 void complete_redux(Warp &warp, const Meeting &meeting) {
-    const auto first = static_cast<std::uint32_t>(__builtin_ctz(meeting.arrived));
+    const auto first = static_cast<std::uint32_t>(__builtin_ctz(named(meeting)));
     auto result = static_cast<std::uint32_t>(meeting.operands[first]);
-    for_each_bit(meeting.arrived & ~bit(first), [&](std::uint32_t lane) {
+    for_each_bit(named(meeting) & ~bit(first), [&](std::uint32_t lane) {
         result = combine(Op, result, static_cast<std::uint32_t>(meeting.operands[lane]));
     });
     for_each_lane(warp, meeting, [&](std::uint32_t, Thread &thread) { thread.result = result; });
@@ -226,7 +226,7 @@ const Operation reductions[] = {
 // ---- elect.sync
 
 void complete_elect(Warp &warp, const Meeting &meeting) {
-    const auto leader = static_cast<std::uint32_t>(__builtin_ctz(meeting.arrived));
+    const auto leader = static_cast<std::uint32_t>(__builtin_ctz(named(meeting)));
     for_each_lane(warp, meeting, [&](std::uint32_t lane, Thread &thread) {
         thread.result = leader;
         thread.flag = lane == leader;
@@ -246,6 +246,7 @@ std::uint32_t answer(const Thread *self, std::uint8_t *predicate) {
 using namespace beaver;
 
 void beaver_warp_sync(beaver_thread *thread, std::uint32_t mask, const beaver_site *site) {
+    if (hooks.invalid_mask && !(mask >> thread->lane & 1)) hooks.invalid_mask(thread, mask, site);
     meet(thread_of(thread), warp_sync, mask, 0, site);
 }
 

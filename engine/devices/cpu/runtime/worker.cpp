@@ -79,6 +79,7 @@ struct Loops {
     Worker *worker;
     Block *block;
     void (*block_ended)(Grid &);
+    bool resumed;  // a thread of the block has been halted: the others behind it are run one by one
     bool done;
 };
 
@@ -87,14 +88,21 @@ void run_as_loops(void *argument) {
     auto &loops = *static_cast<Loops *>(argument);
     Block &block = *loops.block;
     Grid &grid = *block.grid;
-    for (;;) {
-        grid.kernel.block(&block.threads.front());
-        if (!block.output.empty()) grid.print(block.index, std::move(block.output));
-        if (grid.stopped) break;
-        loops.block_ended(grid);
-        const auto index = grid.take();
-        if (!index) break;
-        block.begin(*index);
+    Thread &thread = block.threads.front();
+    if (loops.resumed)
+        for (std::uint32_t linear = thread.linear + 1; linear < grid.block_threads; ++linear) {
+            block.identify(thread, linear);
+            grid.kernel.thread(&thread);
+        }
+    for (bool ended = loops.resumed;; ended = true) {
+        if (ended) {
+            if (!block.output.empty()) grid.print(block.index, std::move(block.output));
+            loops.block_ended(grid);
+            const auto index = grid.stopped ? std::nullopt : grid.take();
+            if (!index) break;
+            block.begin(*index);
+        }
+        grid.kernel.block(&thread);
     }
     loops.done = true;
     loops.worker->leave();
@@ -106,17 +114,19 @@ void Worker::run_loops(void (*block_ended)(Grid &)) {
     Block *block = begin_block();
     if (!block) return;
     resident.push_back(block);
-    Loops loops{this, block, block_ended, false};
+    Loops loops{this, block, block_ended, false, false};
     Thread &thread = block->threads.front();
     Stack *stack = stacks.take();
-    stack->owner = &thread;
-    prepare(thread, *stack);
-    inside = true;
-    beaver_fiber_start(&context, stack->top, run_as_loops, &loops);
-    inside = false;
-    if (crash.signal) settle_crash(*block);
+    do {
+        prepare(thread, *stack);
+        inside = true;
+        beaver_fiber_start(&context, stack->top, run_as_loops, &loops);
+        inside = false;
+        if (crash.signal) settle_crash(*block);
+        loops.resumed = true;
+    } while (!loops.done && grid->draining && !grid->stopped);
     if (!loops.done && !grid->stopped)
-        give_up(std::string("kernel ") + demangle(grid->kernel.name) + " waits, but was translated as one that never does", 126);
+        give_up("kernel " + demangle(grid->kernel.name) + " waits, but was translated as one that never does", 126);
 }
 
 void Worker::run_threads(void (*block_ended)(Grid &)) {
@@ -158,6 +168,10 @@ Worker::Outcome Worker::run_block(Block &block) {
         if (grid->stopped) return Outcome::stopped;
     }
     if (block.alive == 0) return Outcome::ended;
+    if (grid->draining) {
+        block.drop();
+        return Outcome::ended;
+    }
     if (block.spinning) return Outcome::spinning;
     report_deadlock(block);
 }
