@@ -1,6 +1,7 @@
 """cp.async and mbarrier: PTX ISA 9.7.9.25 and 9.7.13.15.
 
 A copy is done when it is asked for, which is one of the times at which the hardware may do it; groups have nothing to wait for.
+Copies of tensors need a description that the driver makes, and are unsupported.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ COPY_MODIFIERS = {
     *("async", "ca", "cg", "shared", "shared::cta", "shared::cluster", "global"),
     *("L2::cache_hint", "L2::64B", "L2::128B", "L2::256B"),
 }
+BULK_MODIFIERS = COPY_MODIFIERS | {"bulk", "bulk_group", "mbarrier::complete_tx::bytes"}
 
 
 def copy_async(body: Body, instruction: nodes.Instruction) -> None:
     flags = set(instruction.modifiers)
-    if "async" not in flags or "bulk" in flags or "reduce" in flags:
+    if "async" not in flags or "reduce" in flags or "tensor" in flags:
         raise Unsupported(instruction.name)
     if "commit_group" in flags or "wait_group" in flags or "wait_all" in flags:
+        return
+    if "bulk" in flags:
+        _copy_bulk(body, instruction, flags)
         return
     if "mbarrier" in flags:  # all copies are complete: the arrival that they would trigger happens now
         if "noinc" in flags:
@@ -38,6 +43,24 @@ def copy_async(body: Body, instruction: nodes.Instruction) -> None:
     body.line(
         f"cp_async(t, {body.address(target)}, {body.address(source)}, {body.read(size, 'u32')}, {copied}, {body.site});"
     )
+
+
+def _copy_bulk(body: Body, instruction: nodes.Instruction, flags: set[str]) -> None:
+    """cp.async.bulk of bytes in a row: from global memory to shared memory, then the bytes are counted on an mbarrier; or back."""
+    if "prefetch" in flags:
+        return
+    if flags & {"multicast::cluster", "cp_mask"} or flags - BULK_MODIFIERS:
+        raise Unsupported(instruction.name)
+    target, source, size = instruction.operands[:3]
+    arguments = f"{body.address(target)}, {body.address(source)}, {body.read(size, 'u32')}"
+    if instruction.modifiers[2] == "global" and "bulk_group" in flags:
+        body.line(f"cp_bulk_to_global(t, {arguments}, {body.site});")
+    elif instruction.modifiers[3] == "global" and "mbarrier::complete_tx::bytes" in flags:
+        barrier = body.address(instruction.operands[3])
+        body.line(f"cp_bulk_to_shared(t, {arguments}, {body.site});")
+        body.line(f"mbarrier_transactions(t, {barrier}, -(int32_t){body.read(size, 'u32')}, {body.site});")
+    else:
+        raise Unsupported(instruction.name)
 
 
 def barrier_object(body: Body, instruction: nodes.Instruction) -> None:

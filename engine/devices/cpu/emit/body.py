@@ -252,9 +252,9 @@ class Body:
 
 
 def integer(value: int, kind: str) -> str:
-    """An integer constant, wrapped to the type."""
+    """An integer constant, wrapped to the type; for a float register that is moved to, its bits."""
     if kind in ("f32", "f64"):
-        raise Unsupported(f"an integer constant as {kind}")
+        return f"as_{kind}({integer(value, bits(kind))})"
     if kind == "pred":
         return str(int(value != 0))
     width = WIDTH[kind]

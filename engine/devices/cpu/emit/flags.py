@@ -9,6 +9,7 @@ from pathlib import Path
 C_FLAGS = (
     "-std=gnu11",
     "-w",  # generated text: unused labels, registers and helpers are normal
+    "-Werror=implicit-function-declaration",  # else a missing helper shows when the object is loaded
     "-pipe",
     "-fPIC",
     "-fvisibility=default",

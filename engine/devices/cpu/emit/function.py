@@ -15,8 +15,8 @@ from engine.devices.cpu.emit.sites import Sites, place, quote
 from engine.devices.cpu.ptx import nodes
 
 FRAME_ALIGNMENT = 16
-INLINED = 400
-"""Instructions: a kernel of more is called for each thread of a block, not inlined into the loop over them."""
+INLINED = 100
+"""Instructions: a kernel of more is not inlined into the loop over the threads of a block, where it would stand twice."""
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from engine.devices.cpu.emit import (
     integer,
     matrix,
     memory,
+    video,
     warp,
 )
 from engine.devices.cpu.emit.body import Body, Unsupported
@@ -84,6 +85,7 @@ RULES: dict[str, Rule] = {
     "trap": control.trap,
     "vote": warp.vote,
     "wmma": matrix.wmma,
+    **{opcode: video.simd if opcode[-1] in "24" else video.scalar for opcode in video.OPCODES},
 }
 
 FAMILIES: dict[str, tuple[Operation, ...]] = {

@@ -121,7 +121,7 @@ class _Unit:
             "\n".join(f"{signature(name, node)};" for name, node in self.functions.items()),
             self._callable(),
             *(made.text for made in self.emitted.values()),
-            *(self._wrappers(name, reach[name].waits) for name in reach),
+            "\n".join(self._loop(name) for name in reach if not reach[name].waits),
             data,
             self._kernels(reach, static_shared),
             "static const beaver_variable variables[] = {" + ",\n    ".join([*rows, "{0}"]) + "};",
@@ -205,12 +205,9 @@ class _Unit:
         table = "\n".join(["static const callable_function callable[] = {", *rows, "    {NULL, 0}};"])
         return f"{table}\n#define call_target(t, address, parameters, site) find_callable(t, callable, address, parameters, site)"
 
-    def _wrappers(self, name: str, waits: bool) -> str:
-        """What the runtime calls: one thread, and, where none waits for another, all threads of a block in turn."""
-        text = f"static void thread_{name}(beaver_thread *t) {{ {name}(t); }}"
-        if not waits:
-            text += f"\nstatic void block_{name}(beaver_thread *t) {{ FOR_EACH_THREAD(t) {name}(t); }}"
-        return text
+    def _loop(self, name: str) -> str:
+        """All threads of a block in turn, for a kernel whose threads never wait for each other."""
+        return f"static void block_{name}(beaver_thread *t) {{ FOR_EACH_THREAD(t) {name}(t); }}"
 
     def _kernels(self, reach: dict[str, _Reach], static_shared: dict[str, int]) -> str:
         texts, rows = [], []
@@ -221,7 +218,7 @@ class _Unit:
             if layout:
                 texts.append(f"static const beaver_param params_{name}[] = {{{parameters}}};")
             rows.append(
-                f"    {{.name = {quote(node.name)}, .thread = thread_{name}, .block = {'NULL' if what.waits else f'block_{name}'}, "
+                f"    {{.name = {quote(node.name)}, .thread = {name}, .block = {'NULL' if what.waits else f'block_{name}'}, "
                 f".params = {f'params_{name}' if layout else 'NULL'}, .param_count = {len(layout)}, .param_bytes = {size}, "
                 f".static_shared = {static_shared[name]}, .local_bytes = {align(what.local_bytes, 16)}, "
                 f".recursive = {int(what.recursive)}, .registers = {self.registers.get(node.name, 0)}, "

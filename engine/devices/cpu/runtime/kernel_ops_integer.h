@@ -232,4 +232,10 @@ DOT(u32, uint, s32, int)
 DOT(s32, int, u32, uint)
 DOT(s32, int, s32, int)
 
+/* Video instructions that write a part of d: the rest comes from c */
+INLINE uint32_t merge_part(int64_t value, uint32_t c, uint32_t mask)
+{
+    return ((uint32_t)value << __builtin_ctz(mask) & mask) | (c & ~mask);
+}
+
 #endif

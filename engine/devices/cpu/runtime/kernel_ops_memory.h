@@ -119,4 +119,16 @@ INLINE void cp_async(beaver_thread *t, uint64_t target, uint64_t source, uint32_
     for (uint32_t i = 0; i < size; i++) to[i] = i < copied ? *global_bytes(t, source + i, 1, BEAVER_READ, site) : 0;
 }
 
+/* cp.async.bulk: multiples of 16 bytes, both sides aligned to that */
+INLINE void cp_bulk_to_shared(beaver_thread *t, uint64_t target, uint64_t source, uint32_t size, const beaver_site *site)
+{
+    for (uint32_t i = 0; i < size; i += 16)
+        memcpy(shared_bytes(t, target + i, 16, BEAVER_WRITE, site), global_bytes(t, source + i, 16, BEAVER_READ, site), 16);
+}
+INLINE void cp_bulk_to_global(beaver_thread *t, uint64_t target, uint64_t source, uint32_t size, const beaver_site *site)
+{
+    for (uint32_t i = 0; i < size; i += 16)
+        memcpy(global_bytes(t, target + i, 16, BEAVER_WRITE, site), shared_bytes(t, source + i, 16, BEAVER_READ, site), 16);
+}
+
 #endif
