@@ -59,8 +59,12 @@ cudaError_t deliver_fault() {
     return delivered;
 }
 
-InHostFunction::InHostFunction() { ++host_functions; }
-InHostFunction::~InHostFunction() { --host_functions; }
+InHostFunction::InHostFunction() : outer_error_(std::exchange(last_error, cudaSuccess)) { ++host_functions; }
+
+InHostFunction::~InHostFunction() {
+    --host_functions;
+    last_error = outer_error_;
+}
 
 }  // namespace beaver
 

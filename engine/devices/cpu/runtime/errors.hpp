@@ -53,13 +53,17 @@ void lose_device();
 // Delivers a pending fault now; cudaSuccess if there is none.
 cudaError_t deliver_fault();
 
-// Calls from within a host function of a stream are not permitted: marks the calling thread for its lifetime.
+// Around a host function of a stream, which on a GPU a thread of the driver would call: calls of the API are not permitted in it,
+// and their errors are not the calling thread's.
 class InHostFunction {
 public:
     InHostFunction();
     ~InHostFunction();
     InHostFunction(const InHostFunction &) = delete;
     InHostFunction &operator=(const InHostFunction &) = delete;
+
+private:
+    cudaError_t outer_error_;
 };
 
 // The name and the sentence that CUDA has for an error code; nullptr for a code it does not know.

@@ -1,6 +1,7 @@
 #include "graphs.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace beaver {
@@ -35,6 +36,7 @@ Graph::~Graph() {
         beaver::nodes().remove(node->handle);
         if (const auto *child = std::get_if<ChildWork>(&node->work)) destroy_graph(child->graph->handle);
     }
+    release_all(retained);
 }
 
 Node *add_node(Graph &graph, Work work, std::vector<Node *> dependencies) {
@@ -63,6 +65,7 @@ void remove_node(Node &node) {
 std::shared_ptr<Graph> clone(const Graph &graph) {
     auto copy = create_graph();
     copy->retained = graph.retained;
+    retain_all(copy->retained);
     std::unordered_map<const Node *, Node *> twins;
     for (const auto &node : graph.nodes) {
         Node *const twin = add_node(*copy, node->work, {});
@@ -100,18 +103,22 @@ std::vector<Node *> topological_order(const Graph &graph) {
 }
 
 cudaGraphExecUpdateResult compare(const Graph &mine, const Graph &theirs, cudaGraphNode_t *culprit) {
+    *culprit = nullptr;
     if (mine.nodes.size() != theirs.nodes.size()) return cudaGraphExecUpdateErrorTopologyChanged;
     std::unordered_map<const Node *, const Node *> twins;
     for (std::size_t i = 0; i < mine.nodes.size(); ++i) twins[theirs.nodes[i].get()] = mine.nodes[i].get();
     for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
-        const Node &old = *mine.nodes[i], &fresh = *theirs.nodes[i];
-        *culprit = fresh.handle;
-        if (old.work.index() != fresh.work.index()) return cudaGraphExecUpdateErrorNodeTypeChanged;
-        std::unordered_set<const Node *> wanted(old.dependencies.begin(), old.dependencies.end()), given;
-        for (const Node *dependency : fresh.dependencies) given.insert(twins[dependency]);
+        const auto &old = mine.nodes[i]->dependencies, &fresh = theirs.nodes[i]->dependencies;
+        std::unordered_set<const Node *> wanted(old.begin(), old.end()), given;
+        for (const Node *dependency : fresh) given.insert(twins[dependency]);
         if (wanted != given) return cudaGraphExecUpdateErrorTopologyChanged;
-        if (const auto *child = std::get_if<ChildWork>(&old.work)) {
-            const auto result = compare(*child->graph, *std::get<ChildWork>(fresh.work).graph, culprit);
+    }
+    for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
+        const Work &old = mine.nodes[i]->work, &fresh = theirs.nodes[i]->work;
+        *culprit = theirs.nodes[i]->handle;
+        if (old.index() != fresh.index()) return cudaGraphExecUpdateErrorNodeTypeChanged;
+        if (const auto *child = std::get_if<ChildWork>(&old)) {
+            const auto result = compare(*child->graph, *std::get<ChildWork>(fresh).graph, culprit);
             if (result != cudaGraphExecUpdateSuccess) return result;
         }
     }

@@ -4,19 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "handles.hpp"
+#include "user_objects.hpp"
 #include "work.hpp"
 
 namespace beaver {
-
-struct UserObject {
-    cudaHostFn_t destroy;
-    void *data;
-    ~UserObject() { destroy(data); }
-};
 
 struct Node {
     cudaGraphNode_t handle;
@@ -31,7 +25,7 @@ struct Node {
 struct Graph {
     cudaGraph_t handle;
     std::vector<std::shared_ptr<Node>> nodes;  // in the order of creation
-    std::unordered_map<cudaUserObject_t, std::vector<std::shared_ptr<UserObject>>> retained;
+    References retained;
     ~Graph();
 };
 

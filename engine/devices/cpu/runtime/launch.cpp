@@ -34,37 +34,6 @@ unsigned warps_for_registers(const beaver_kernel &code) {
     return per_warp ? registers_per_multiprocessor / per_warp : max_threads_per_block / BEAVER_WARP;
 }
 
-// The attributes of cudaLaunchKernelExC that change what is run.
-cudaError_t read(const cudaLaunchAttribute &attribute, LaunchRequest *request) {
-    switch (attribute.id) {
-    case cudaLaunchAttributeCooperative:
-        request->cooperative = attribute.val.cooperative != 0;
-        return cudaSuccess;
-    case cudaLaunchAttributeClusterDimension: {
-        const auto &cluster = attribute.val.clusterDim;
-        if (!cluster.x || !cluster.y || !cluster.z) return cudaErrorInvalidValue;
-        if (request->grid.x % cluster.x || request->grid.y % cluster.y || request->grid.z % cluster.z)
-            return cudaErrorInvalidClusterSize;
-        if (cluster.x * cluster.y * cluster.z > 1) give_up("a launch asks for clusters of blocks: needs a GPU", 125);
-        return cudaSuccess;
-    }
-    // these change when or how fast a kernel runs, not what it does
-    case cudaLaunchAttributeIgnore:
-    case cudaLaunchAttributePriority:
-    case cudaLaunchAttributeAccessPolicyWindow:
-    case cudaLaunchAttributeSynchronizationPolicy:
-    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
-    case cudaLaunchAttributeMemSyncDomainMap:
-    case cudaLaunchAttributeMemSyncDomain:
-        return cudaSuccess;
-    case cudaLaunchAttributeProgrammaticEvent:
-        return cudaErrorNotSupported;
-    default:
-        return cudaErrorInvalidValue;
-    }
-}
-
 }  // namespace
 
 std::uint64_t dynamic_shared_limit(const Kernel &kernel) {
@@ -110,6 +79,36 @@ cudaError_t prepare(const LaunchRequest &request, KernelWork *work) {
     return cudaSuccess;
 }
 
+cudaError_t apply(const cudaLaunchAttribute &attribute, LaunchRequest *request) {
+    switch (attribute.id) {
+    case cudaLaunchAttributeCooperative:
+        request->cooperative = attribute.val.cooperative != 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension: {
+        const auto &cluster = attribute.val.clusterDim;
+        if (!cluster.x || !cluster.y || !cluster.z) return cudaErrorInvalidValue;
+        if (request->grid.x % cluster.x || request->grid.y % cluster.y || request->grid.z % cluster.z)
+            return cudaErrorInvalidClusterSize;
+        if (cluster.x * cluster.y * cluster.z > 1) give_up("a launch asks for clusters of blocks: needs a GPU", 125);
+        return cudaSuccess;
+    }
+    // these change when or how fast a kernel runs, not what it does
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+        return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticEvent:
+        return cudaErrorNotSupported;
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
 cudaError_t launch(cudaStream_t stream, const LaunchRequest &request) {
     KernelWork work;
     if (const cudaError_t error = prepare(request, &work)) {
@@ -123,7 +122,7 @@ cudaError_t launch(cudaStream_t stream, const cudaLaunchConfig_t *config, const 
     if (!config) return cudaErrorInvalidValue;
     LaunchRequest request{function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, false};
     for (unsigned i = 0; i < config->numAttrs; ++i)
-        if (const cudaError_t error = read(config->attrs[i], &request)) {
+        if (const cudaError_t error = apply(config->attrs[i], &request)) {
             invalidate_capture(stream);
             return error;
         }

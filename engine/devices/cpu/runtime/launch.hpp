@@ -26,6 +26,10 @@ cudaError_t lookup(const void *function, Kernel **kernel);
 // memory, no arguments), cudaErrorLaunchOutOfResources (registers), cudaErrorCooperativeLaunchTooLarge.
 cudaError_t prepare(const LaunchRequest &request, KernelWork *work);
 
+// Takes over what an attribute of a launch or of a kernel node changes. Gives up (125) for clusters of blocks.
+// cudaErrorInvalidClusterSize, cudaErrorNotSupported, cudaErrorInvalidValue (unknown).
+cudaError_t apply(const cudaLaunchAttribute &attribute, LaunchRequest *request);
+
 // prepare() and submit(). A request that is refused invalidates the stream's capture.
 cudaError_t launch(cudaStream_t stream, const LaunchRequest &request);
 cudaError_t launch(cudaStream_t stream, const cudaLaunchConfig_t *config, const void *function, void **arguments);

@@ -1,4 +1,5 @@
-// Hints about managed memory. They change nothing here and are kept for those who ask.
+#include "managed.hpp"
+
 #include <map>
 #include <mutex>
 
@@ -11,18 +12,11 @@ namespace {
 struct Hints {
     bool read_mostly = false;
     int preferred_location = cudaInvalidDeviceId;
+    int last_prefetch = cudaInvalidDeviceId;
 };
 
 std::mutex mutex;
 std::map<std::uint64_t, Hints> hints;  // by the address of the allocation
-
-// The address of the managed allocation that holds all these bytes, 0 if there is none.
-std::uint64_t managed_allocation(const void *pointer, std::size_t size) {
-    const auto address = reinterpret_cast<std::uint64_t>(pointer);
-    const auto found = find_allocation(address);
-    const bool inside = found && size > 0 && size <= found->size - (address - found->address);
-    return inside && found->kind == MemoryKind::managed ? found->address : 0;
-}
 
 cudaError_t advise(const void *pointer, std::size_t size, cudaMemoryAdvise advice, bool is_host, int device) {
     if (!is_host && device != 0) return cudaErrorInvalidDevice;
@@ -50,12 +44,25 @@ cudaError_t look_up(void *data, std::size_t data_size, cudaMemRangeAttribute att
     switch (attribute) {
     case cudaMemRangeAttributeReadMostly: *value = found.read_mostly; return cudaSuccess;
     case cudaMemRangeAttributePreferredLocation: *value = found.preferred_location; return cudaSuccess;
-    case cudaMemRangeAttributeLastPrefetchLocation: *value = cudaInvalidDeviceId; return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocation: *value = found.last_prefetch; return cudaSuccess;
     default: return cudaErrorNotSupported;
     }
 }
 
 }  // namespace
+
+std::uint64_t managed_allocation(const void *pointer, std::size_t size) {
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    const auto found = find_allocation(address);
+    const bool inside = found && size > 0 && size <= found->size - (address - found->address);
+    return inside && found->kind == MemoryKind::managed ? found->address : 0;
+}
+
+void remember_prefetch(std::uint64_t allocation, int location) {
+    const std::lock_guard lock(mutex);
+    hints[allocation].last_prefetch = location;
+}
+
 }  // namespace beaver
 
 using namespace beaver;

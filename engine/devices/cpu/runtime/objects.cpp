@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -58,10 +59,10 @@ std::string file_of(const void *address) {
     return "/proc/" + std::to_string(getpid()) + "/exe";  // the program itself: right even if its file was moved or deleted
 }
 
-// Runs the translator for one file into a folder of our own, which is empty when it failed.
+// Runs the translator for one file; returns the folder of our own that it has written to, or not when it failed.
 files::path translate(const std::string &file) {
     std::string folder = files::temp_directory_path() / "beaver-kernels-XXXXXX";
-    if (!mkdtemp(folder.data())) return {};
+    if (!mkdtemp(folder.data())) give_up("cannot make a folder for kernels in " + folder, 126);
     const std::string &program = options().translate;
     const char *arguments[] = {program.c_str(), file.c_str(), folder.c_str(), nullptr};
     posix_spawn_file_actions_t actions;
@@ -87,7 +88,7 @@ public:
     ~PrivateFolders() {
         std::error_code ignored;
         for (const auto &[file, folder] : folders_)
-            if (owner_ == getpid() && !folder.empty()) files::remove_all(folder, ignored);
+            if (owner_ == getpid()) files::remove_all(folder, ignored);
     }
 
 private:
@@ -95,15 +96,28 @@ private:
     std::map<std::string, files::path> folders_;
 };
 
-// The path of the module's object, empty if there is none.
-std::string find_object(const Module &module, const std::string &key) {
-    const std::string name = key + ".so";
-    for (const std::string &folder : options().kernels)
-        if (const files::path path = files::path(folder) / name; files::exists(path)) return path;
-    if (options().translate.empty()) return {};
-    static PrivateFolders private_folders;
-    const files::path &folder = private_folders.of(file_of(module.wrapper));
-    return !folder.empty() && files::exists(folder / name) ? folder / name : files::path();
+// Where the module's object should be; the folders that the harness has filled come first.
+std::vector<files::path> places(const Module &module) {
+    std::vector<files::path> folders(options().kernels.begin(), options().kernels.end());
+    const auto holds = [key = module_key(module.wrapper)](const files::path &folder) {
+        return files::exists(folder / (key + ".so")) || files::exists(folder / (key + ".why"));
+    };
+    if (std::none_of(folders.begin(), folders.end(), holds) && !options().translate.empty()) {
+        static PrivateFolders private_folders;
+        folders.push_back(private_folders.of(file_of(module.wrapper)));
+    }
+    return folders;
+}
+
+// The path of the module's object, or empty and why there is none.
+std::string find_object(const Module &module, std::string *problem) {
+    const std::string key = module_key(module.wrapper);
+    for (const files::path &folder : places(module)) {
+        if (const files::path object = folder / (key + ".so"); files::exists(object)) return object;
+        if (std::ifstream why(folder / (key + ".why")); why && std::getline(why, *problem)) return {};
+    }
+    *problem = file_of(module.wrapper) + " was built without PTX, or after its kernels were translated";
+    return {};
 }
 
 // The loader opens a file only once. A module that has the same device code as another one still has variables of its own.
@@ -194,11 +208,8 @@ std::string module_key(const void *address) {
 }
 
 void load_module(Module &module) {
-    const std::string path = find_object(module, module_key(module.wrapper));
-    if (path.empty()) {
-        module.problem = file_of(module.wrapper) + " was built without PTX or after its kernels were translated";
-        return;
-    }
+    const std::string path = find_object(module, &module.problem);
+    if (path.empty()) return;
     void *const handle = open_object(path);
     const char *const problem = handle ? nullptr : dlerror();
     const auto *object = handle ? static_cast<const beaver_module_type *>(dlsym(handle, "beaver_module")) : nullptr;
