@@ -1,0 +1,118 @@
+// The k largest values of every row, one warp per row. Each lane keeps a sorted list of the best candidates that it
+// has seen; then the warp takes the best head of all lists, k times. The size of the lists is a template argument.
+#include "solution.h"
+
+#include <array>
+#include <limits>
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+template <typename T>
+struct Candidate {
+    T value;
+    int column;
+};
+
+// What stands in a list before anything was seen: worse than every candidate.
+template <typename T>
+constexpr Candidate<T> kNone{-std::numeric_limits<T>::infinity(), std::numeric_limits<int>::max()};
+
+// The order of the result.
+template <typename T>
+__device__ bool better(const Candidate<T>& a, const Candidate<T>& b) {
+    return a.value > b.value || (a.value == b.value && a.column < b.column);
+}
+
+template <typename T, int K>
+class BestList {
+public:
+    __device__ BestList() { entries_.fill(kNone<T>); }
+
+    __device__ void insert(Candidate<T> candidate) {
+        if (!better(candidate, static_cast<const Entries&>(entries_).back())) return;
+#pragma unroll
+        for (int i = 0; i < K; ++i) {
+            if (better(candidate, entries_[i])) {
+                const Candidate<T> worse = entries_[i];
+                entries_[i] = candidate;
+                candidate = worse;
+            }
+        }
+    }
+
+    __device__ const Candidate<T>& head() const { return entries_.front(); }
+
+    __device__ void pop() {
+#pragma unroll
+        for (int i = 0; i + 1 < K; ++i) entries_[i] = entries_[i + 1];
+        entries_.back() = kNone<T>;
+    }
+
+private:
+    using Entries = std::array<Candidate<T>, static_cast<std::size_t>(K)>;
+    Entries entries_{};
+};
+
+// What a warp hands to its lanes at the end.
+template <typename T, int K>
+struct Result {
+    T values[K];
+    int columns[K];
+};
+
+template <typename T>
+__device__ Candidate<T> best_of_warp(Candidate<T> own) {
+    for (int offset = 16; offset > 0; offset /= 2) {
+        const Candidate<T> other{__shfl_xor_sync(0xFFFFFFFFu, own.value, offset),
+                                 __shfl_xor_sync(0xFFFFFFFFu, own.column, offset)};
+        if (better(other, own)) own = other;
+    }
+    return own;
+}
+
+template <typename T, int K>
+__global__ void topk_kernel(const T* x, T* values, int* columns, int rows, int cols) {
+    __shared__ Result<T, K> results[kWarps];
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int row = blockIdx.x * kWarps + warp;
+    if (row >= rows) return;
+
+    BestList<T, K> list;
+    for (int c = lane; c < cols; c += 32) list.insert({x[static_cast<size_t>(row) * cols + c], c});
+    for (int i = 0; i < K; ++i) {
+        const Candidate<T> best = best_of_warp(list.head());
+        if (list.head().column == best.column) list.pop();
+        if (lane == 0) {
+            results[warp].values[i] = best.value;
+            results[warp].columns[i] = best.column;
+        }
+    }
+    __syncwarp();
+
+    if (lane < K) {
+        values[static_cast<size_t>(row) * K + lane] = results[warp].values[lane];
+        columns[static_cast<size_t>(row) * K + lane] = results[warp].columns[lane];
+    }
+}
+
+template <int K>
+cudaError_t launch(const float* x, float* values, int* columns, int rows, int cols, cudaStream_t stream) {
+    const int blocks = (rows + kWarps - 1) / kWarps;
+    topk_kernel<float, K><<<blocks, kThreads, 0, stream>>>(x, values, columns, rows, cols);
+    return cudaGetLastError();
+}
+
+}  // namespace
+
+cudaError_t topk_rows(const float* x, float* values, int* columns, int rows, int cols, int k, cudaStream_t stream) {
+    switch (k) {
+        case 1: return launch<1>(x, values, columns, rows, cols, stream);
+        case 4: return launch<4>(x, values, columns, rows, cols, stream);
+        case 16: return launch<16>(x, values, columns, rows, cols, stream);
+        default: return cudaErrorInvalidValue;
+    }
+}
