@@ -229,6 +229,11 @@ def test_synccheck_lets_a_mask_name_lanes_that_have_exited(sanitize: Sanitize) -
     assert "ERROR SUMMARY: 0 errors" in sanitize("--tool", "synccheck", case="exited_lanes").stdout
 
 
+def test_synccheck_tells_who_left_before_a_barrier_from_who_went_past_it(sanitize: Sanitize) -> None:
+    assert "ERROR SUMMARY: 0 errors" in sanitize("--tool", "synccheck", case="early_exit").stdout  # H200
+    assert "ERROR SUMMARY: 32 errors" in sanitize("--tool", "synccheck", case="gone_past").stdout  # H200
+
+
 def test_synccheck_reports_lanes_of_a_warp_at_different_barriers(sanitize: Sanitize) -> None:
     said = sanitize("--tool", "synccheck", case="two_places").stdout
     assert "========= Barrier error detected. Divergent thread(s) in warp.\n" in said

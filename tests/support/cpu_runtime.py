@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engine.devices.cpu.cache import PACKAGE, cache_folder, digest, made_whole, sources
-from engine.devices.cpu.library import COMPILER, STAND_IN, compiler_version, include_folder
+from engine.devices.cpu.library import COMPILER, STAND_IN, compiler_version
 from engine.devices.toolkit import Toolkit
 
 RUNTIME = PACKAGE / "runtime"
@@ -29,7 +29,7 @@ def _compile(source: Path, output: Path, toolkit: Toolkit) -> Path:
     kept = cache_folder() / f"test-{source.stem}-{key}"
     if not kept.is_dir():
         with made_whole(kept) as folder:
-            include = [f"-I{RUNTIME}", f"-isystem{include_folder(toolkit)}"]
+            include = [f"-I{RUNTIME}", f"-isystem{toolkit.include_folder}"]
             subprocess.run([COMPILER, *FLAGS, *include, "-c", "-o", str(folder / "object.o"), str(source)], check=True)
     output.symlink_to(kept / "object.o")
     return output

@@ -172,13 +172,17 @@ void mixed_sizes(beaver_thread *thread) {
         beaver_shared_access(thread, BEAVER_SHARED_BASE + 4 * 3 + 1, 1, BEAVER_READ, &raw_get.site);
 }
 
-void race(void (*kernel)(beaver_thread *), std::uint32_t value = 0, unsigned block = threads) {
+template <typename Value = std::uint32_t>
+void race(void (*kernel)(beaver_thread *), Value value = 0, unsigned block = threads) {
     launch(kernel, value, 2, block);
     std::printf("done\n");
 }
 
+// Threads end before the barrier; or they go past it, and write.
 void early_exit(beaver_thread *thread) {
-    if (thread->tid[0] < 48) barrier(thread);
+    const std::uint64_t words = param<std::uint64_t>(thread);
+    if (thread->tid[0] < 48) beaver_bar_sync(thread, 0, 0, &raw_put.site);
+    if (words) std::memset(beaver_access(thread, words + 4 * thread->tid[0], 4, BEAVER_WRITE, &raw_get.site), 0, 4);
 }
 
 void two_places(beaver_thread *thread) {
@@ -291,16 +295,17 @@ const Cases cases = {
     {"warp_raw", [] { race(warp_raw); }},
     {"warp_war", [] { race(warp_war); }},
     {"warp_sync", [] { race(warp_sync); }},
-    {"half_sync", [] { race(half_sync, 1); }},
-    {"other_half", [] { race(half_sync, 16); }},
+    {"half_sync", [] { race(half_sync, 1u); }},
+    {"other_half", [] { race(half_sync, 16u); }},
     {"atomics", [] { race(atomics); }},
     {"block_war", [] { race(block_war); }},
     {"bytes", [] { race(bytes); }},
     {"mixed_sizes", [] { race(mixed_sizes); }},
     {"loop3", [] { race(loop3); }},
-    {"pairs", [] { race(pairs, 33, 2 * threads); }},
+    {"pairs", [] { race(pairs, 33u, 2 * threads); }},
     {"other_pair", [] { race(pairs, threads, 2 * threads); }},
-    {"early_exit", [] { race(early_exit); }},
+    {"early_exit", [] { race(early_exit, std::uint64_t{0}); }},
+    {"gone_past", [] { race(early_exit, made(4 * threads)); }},
     {"two_places", [] { race(two_places); }},
     {"foreign_mask", [] { race(foreign_mask); }},
     {"exited_lanes", [] { race(exited_lanes); }},

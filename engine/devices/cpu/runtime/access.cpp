@@ -113,10 +113,12 @@ void check_written(const beaver_thread *thread, const Access &access) {
 }
 
 std::uint8_t *watched_access(beaver_thread *thread, const Access &access) {
-    if (options().tool == Tool::initcheck)
-        check_written(thread, access);
-    else if (!is_allocated(access.address, access.size))
-        fault(thread, access, Space::global, cudaErrorIllegalAddress);
+    switch (options().tool) {
+        case Tool::initcheck: check_written(thread, access); break;
+        case Tool::synccheck: note_site(thread, access.site); break;
+        default:
+            if (!is_allocated(access.address, access.size)) fault(thread, access, Space::global, cudaErrorIllegalAddress);
+    }
     return alias_of(access.address);
 }
 

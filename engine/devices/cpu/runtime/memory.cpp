@@ -59,8 +59,8 @@ std::uint64_t footprint(const Allocation &allocation) {
 bool is_limited(MemoryKind kind) { return !for_host(kind) && kind != MemoryKind::registered; }
 
 std::uint8_t state_of_chunks() {
-    const Tool tool = options().tool;
-    return tool == Tool::memcheck || tool == Tool::initcheck ? BEAVER_WATCHED : BEAVER_OPEN;
+    // racecheck looks at shared memory alone.
+    return options().tool == Tool::none || options().tool == Tool::racecheck ? BEAVER_OPEN : BEAVER_WATCHED;
 }
 
 // Bytes that stay free behind an allocation. Under memcheck an overrun must not land in a neighbour unseen.
