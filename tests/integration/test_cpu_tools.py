@@ -302,11 +302,29 @@ def test_a_program_that_is_not_there_is_named_so(programs: tuple[Path, Path]) ->
     assert "Target application doesn't exist or is not a valid executable" in ended.stdout
 
 
-@pytest.mark.parametrize("options", [["--nonsense"], ["--save", "x"], ["--tool", "fastcheck"], ["--print-limit", "-1"]])
-def test_options_that_it_does_not_have_stop_it(sanitize: Sanitize, options: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--nonsense"], 255),
+        (["--tool", "fastcheck"], 255),
+        (["--print-limit", "-1"], 255),
+        (["--save", "x"], 125),
+        (["--racecheck-report", "all"], 125),
+    ],
+)
+def test_unknown_options_are_wrong_and_what_is_not_offered_needs_a_gpu(
+    sanitize: Sanitize, options: list[str], code: int
+) -> None:
     ended = sanitize(*options, case="passes")
-    assert ended.returncode == 255
+    assert ended.returncode == code
     assert options[0].strip("-") in ended.stderr and "PASSED" not in ended.stdout
+    assert ("needs a GPU" in ended.stderr) == (code == 125)
+
+
+def test_warnings_can_be_left_out(sanitize: Sanitize) -> None:
+    ended = sanitize("--tool", "racecheck", "--racecheck-detect-level=error", "--error-exitcode", "9", case="warp_raw")
+    assert ended.returncode == 0
+    assert "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" in ended.stdout
 
 
 def test_a_log_file_takes_all_that_the_tool_says(sanitize: Sanitize, tmp_path: Path) -> None:

@@ -19,92 +19,47 @@
 #include <vector>
 
 #include "report_file.hpp"
+#include "sanitizer_options.hpp"
 
 namespace {
 
+using beaver::sanitizer_options;
+using beaver::SanitizerOption;
+
 constexpr int bad_usage = 255, no_cuda = 255, no_program = 1;
+constexpr int needs_gpu = 125;  // as give_up() of report.hpp ends what this device cannot do
 
-struct Option {
-    const char *name;
-    const char *short_name;  // or nullptr
-    const char *values;      // "" takes none, "*" any, "N" a number, else the accepted ones separated by |
-    const char *fallback;
-};
-
-// What changes nothing here is accepted as far as it changes nothing: a value that would need more is refused by name.
-const Option options[] = {
-    {"tool", nullptr, "memcheck|racecheck|initcheck|synccheck", "memcheck"},
-    {"error-exitcode", nullptr, "N", "0"},
-    {"print-limit", nullptr, "N", "100"},
-    {"leak-check", nullptr, "full|no", "no"},
-    {"report-api-errors", nullptr, "all|explicit|no", "explicit"},
-    {"padding", nullptr, "N", "0"},
-    {"target-processes", nullptr, "all|application-only", "all"},
-    {"check-exit-code", nullptr, "yes|no", "yes"},
-    {"require-cuda-init", nullptr, "yes|no", "yes"},
-    {"log-file", nullptr, "*", ""},
-    {"quiet", "q", "", ""},
-    {"help", "h", "", ""},
-    {"version", "v", "", ""},
-    // always so
-    {"demangle", nullptr, "full", ""},
-    {"destroy-on-device-error", nullptr, "context", ""},
-    {"force-blocking-launches", nullptr, "", ""},
-    {"force-synchronization-limit", nullptr, "N", ""},
-    {"language", nullptr, "c", ""},
-    {"mode", nullptr, "launch-and-attach", ""},
-    {"print-level", nullptr, "info|warn", ""},
-    {"racecheck-detect-level", nullptr, "info|warn", ""},
-    {"racecheck-report", nullptr, "analysis", ""},
-    {"strip-paths", nullptr, "yes", ""},
-    {"track-stream-ordered-races", nullptr, "no", ""},
-    // about what this device does not have: frames, connections, a driver, bulk copies
-    {"backtrace-short", nullptr, "yes|no", ""},
-    {"check-api-memory-access", nullptr, "yes", ""},
-    {"check-bulk-copy", nullptr, "yes|no", ""},
-    {"check-device-heap", nullptr, "yes", ""},
-    {"check-warpgroup-mma", nullptr, "yes|no", ""},
-    {"ignore-getprocaddress-notfound", nullptr, "", ""},
-    {"kill", nullptr, "", ""},
-    {"launch-timeout", nullptr, "N", ""},
-    {"max-connections", nullptr, "N", ""},
-    {"num-callers-device", nullptr, "N", ""},
-    {"num-callers-host", nullptr, "N", ""},
-    {"num-cuda-barriers", nullptr, "N", ""},
-    {"nvtx", nullptr, "yes|no", ""},
-    {"port", nullptr, "N", ""},
-    {"racecheck-memcpy-async", nullptr, "yes", ""},
-    {"racecheck-num-workers", nullptr, "N", ""},
-    {"show-backtrace", nullptr, "yes|no|host|device", ""},
-    {"support-32bit", nullptr, "", ""},
-};
-
-[[noreturn]] void refuse(const std::string &sentence) {
-    std::fprintf(stderr, "compute-sanitizer of the beaver-tui CPU device: %s\n", sentence.c_str());
-    std::exit(bad_usage);
+[[noreturn]] void refuse(const std::string &sentence, int code = bad_usage) {
+    std::fprintf(stderr, "beaver-tui CPU device: compute-sanitizer: %s\n", sentence.c_str());
+    std::exit(code);
 }
 
 void print_help() {
     std::puts("Usage: compute-sanitizer [options] [your-program] [your-program-options]\n\n"
               "The beaver-tui CPU device's stand-in for NVIDIA's compute-sanitizer. Options, with the values it accepts (N: a number):\n");
-    for (const Option &option : options) std::printf("  --%s %s\n", option.name, option.values);
+    for (const SanitizerOption &option : sanitizer_options)
+        if (option.values) std::printf("  --%s %s\n", option.name, option.values);
 }
 
-const Option &find_option(const std::string &name) {
-    for (const Option &option : options)
+const SanitizerOption &find_option(const std::string &name) {
+    for (const SanitizerOption &option : sanitizer_options)
         if (name == option.name || (option.short_name && name == option.short_name)) return option;
-    refuse("unrecognised option '" + name + "' (or one that it does not offer)");
+    refuse("unrecognised option '" + name + "'");
+}
+
+bool is_one_of(const char *list, const std::string &value) {
+    return !value.empty() && ("|" + std::string(list) + "|").find("|" + value + "|") != std::string::npos;
 }
 
 bool is_number(const std::string &text) {
     return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-bool accepts(const Option &option, const std::string &value) {
-    const std::string values = option.values;
-    if (values == "*") return true;
-    if (values == "N") return is_number(value);
-    return !value.empty() && ("|" + values + "|").find("|" + value + "|") != std::string::npos;
+void check(const SanitizerOption &option, const std::string &value) {
+    const std::string values = option.values, name = "--" + std::string(option.name);
+    if (values == "*" || (values == "N" && is_number(value)) || is_one_of(option.values, value)) return;
+    if (is_one_of(option.only_on_gpu, value)) refuse(name + " " + value + " needs a GPU", needs_gpu);
+    refuse("the argument for option '" + name + "' is invalid: " + value);
 }
 
 struct Command {
@@ -130,13 +85,14 @@ Command parse(int count, char **arguments) {
         }
         const bool is_long = argument[1] == '-';
         const std::size_t equals = is_long ? argument.find('=') : std::string::npos;
-        const Option &option = find_option(argument.substr(is_long ? 2 : 1, equals - (is_long ? 2 : 1)));
+        const SanitizerOption &option = find_option(argument.substr(is_long ? 2 : 1, equals - (is_long ? 2 : 1)));
+        if (!option.values) refuse("--" + std::string(option.name) + " needs a GPU", needs_gpu);
         std::string value;
         if (option.values[0]) {
-            if (equals == std::string::npos && at + 1 == count) refuse("the required argument for option '--" + std::string(option.name) + "' is missing");
+            if (equals == std::string::npos && at + 1 == count)
+                refuse("the required argument for option '--" + std::string(option.name) + "' is missing");
             value = equals == std::string::npos ? arguments[++at] : argument.substr(equals + 1);
-            if (!accepts(option, value))
-                refuse("'" + value + "' for option '--" + option.name + "' is invalid, or not offered (offered: " + option.values + ")");
+            check(option, value);
         }
         command.given[option.name] = value;
     }
@@ -246,6 +202,8 @@ int main(int count, char **arguments) {
     setenv("BEAVER_CPU_LEAK_CHECK", command.value("leak-check").c_str(), 1);
     setenv("BEAVER_CPU_API_ERRORS", command.value("report-api-errors").c_str(), 1);
     setenv("BEAVER_CPU_PADDING", command.value("padding").c_str(), 1);
+    const bool warnings_count = command.value("print-level") != "error" && command.value("racecheck-detect-level") != "error";
+    setenv("BEAVER_CPU_WARNINGS", warnings_count ? "yes" : "no", 1);
 
     say("COMPUTE-SANITIZER");
     int status = 0;

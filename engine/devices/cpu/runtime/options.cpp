@@ -83,6 +83,7 @@ Options read_environment() {
     read.print_limit = static_cast<unsigned>(std::min<std::uint64_t>(number("BEAVER_CPU_PRINT_LIMIT", 100), UINT32_MAX));
     read.leak_check = text("BEAVER_CPU_LEAK_CHECK") == "full";
     read.api_errors = text("BEAVER_CPU_API_ERRORS") != "no";
+    read.warnings = text("BEAVER_CPU_WARNINGS") != "no";
     read.padding = number("BEAVER_CPU_PADDING", 0);
     read.report = text("BEAVER_CPU_REPORT");
     read.report_log = text("BEAVER_CPU_REPORT_LOG");

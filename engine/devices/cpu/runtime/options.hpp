@@ -20,6 +20,7 @@ struct Options {
     unsigned print_limit;              // BEAVER_CPU_PRINT_LIMIT: reports that are printed; default 100
     bool leak_check;                   // BEAVER_CPU_LEAK_CHECK=full
     bool api_errors;                   // BEAVER_CPU_API_ERRORS=no: memcheck does not report calls that return an error
+    bool warnings;                     // BEAVER_CPU_WARNINGS=no: racecheck reports errors alone
     std::uint64_t padding;             // BEAVER_CPU_PADDING: bytes that memcheck keeps free behind an allocation, at least
     std::string report;                // BEAVER_CPU_REPORT: file of counters (report_file.hpp) that the stand-in reads
     std::string report_log;            // BEAVER_CPU_REPORT_LOG: file that reports are appended to; default: stdout

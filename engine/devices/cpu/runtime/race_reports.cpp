@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "execution.hpp"
+#include "options.hpp"
 #include "racecheck.hpp"
 #include "report.hpp"
 #include "tools.hpp"
@@ -70,7 +71,8 @@ void print_found() {
             error |= count.error;
             hazard = found.erase(hazard);
         }
-        report_lines((error ? "Error: " : "Warning: ") + text, error ? Severity::error : Severity::warning);
+        if (error || options().warnings)
+            report_lines((error ? "Error: " : "Warning: ") + text, error ? Severity::error : Severity::warning);
     }
 }
 
