@@ -104,6 +104,16 @@ def image_luma(given: Inputs) -> Outputs:
     return {"luma.f32": luma.reshape(given.height, given.width)}
 
 
+def image_resize(given: Inputs) -> Outputs:
+    image = given.image.reshape(given.shape.astype(int))
+    across = given.horizontal_first.astype(int) + np.arange(given.horizontal_taps)[:, None]
+    weights = given.horizontal_weights.reshape(across.shape)
+    rows = sum(image[:, :, at] * weight for at, weight in zip(across, weights, strict=True))
+    down = given.vertical_first.astype(int) + np.arange(given.vertical_taps)[:, None]
+    weights = given.vertical_weights.reshape(down.shape)
+    return {"result.f32": sum(rows[:, at] * weight[:, None] for at, weight in zip(down, weights, strict=True))}
+
+
 def layernorm_backward(given: Inputs) -> Outputs:
     dy, x = (array.reshape(given.rows, given.cols) for array in (given.dy, given.x))
     normal = given.rstd[:, None] * (x - given.mean[:, None])
@@ -240,6 +250,7 @@ ORACLES: dict[str, Callable[[Inputs], Outputs]] = {
         gemm_rect,
         histogram_bytes,
         image_luma,
+        image_resize,
         layernorm_backward,
         layernorm_rows,
         life_graph,
