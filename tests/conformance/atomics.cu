@@ -1,5 +1,5 @@
-// Atomic operations by operation, type, width and space (PTX ISA 9.0, section 9.7.13.14). Each returns the old value; where many
-// threads meet, what is printed does not depend on their order.
+// Atomic operations by operation, type, width and space (PTX ISA 9.0, section 9.7.13.14). Each returns the old value;
+// where many threads meet, what is printed does not depend on their order.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -105,10 +105,12 @@ struct alignas(16) Pair {
 
 __global__ void compare_and_swap_128(Pair *cell, Pair *old) {
     Pair expected = {0, 0}, desired = {1, 2}, next = {3, 4};
-    asm volatile("{ .reg .b128 d, c, n; mov.b128 c, {%3, %4}; mov.b128 n, {%5, %6}; atom.global.cas.b128 d, [%2], c, n; mov.b128 {%0, %1}, d; }"
-                 : "=l"(old[0].low), "=l"(old[0].high)
-                 : "l"(cell), "l"(expected.low), "l"(expected.high), "l"(desired.low), "l"(desired.high)
-                 : "memory");
+    asm volatile(
+        "{ .reg .b128 d, c, n; mov.b128 c, {%3, %4}; mov.b128 n, {%5, %6}; atom.global.cas.b128 d, [%2], c, n; "
+        "mov.b128 {%0, %1}, d; }"
+        : "=l"(old[0].low), "=l"(old[0].high)
+        : "l"(cell), "l"(expected.low), "l"(expected.high), "l"(desired.low), "l"(desired.high)
+        : "memory");
     asm volatile("{ .reg .b128 d, n; mov.b128 n, {%3, %4}; atom.global.exch.b128 d, [%2], n; mov.b128 {%0, %1}, d; }"
                  : "=l"(old[1].low), "=l"(old[1].high)
                  : "l"(cell), "l"(next.low), "l"(next.high)
@@ -185,7 +187,8 @@ __global__ void histogram(const unsigned char *in, int n, u32 *bins) {
     __shared__ u32 local[16];
     if (threadIdx.x < 16) local[threadIdx.x] = 0;
     __syncthreads();
-    for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x))
+    for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n;
+         i += static_cast<int>(gridDim.x * blockDim.x))
         atomicAdd(local + in[i] % 16, 1u);
     __syncthreads();
     if (threadIdx.x < 16) atomicAdd(bins + threadIdx.x, local[threadIdx.x]);
@@ -240,7 +243,9 @@ CASE(shared_memory) {
     sums.show("f32, f64");
 }
 
-__global__ void sum_of_fractions(float *out) { atomicAdd(out + threadIdx.x % 2, 1.0f / static_cast<float>(blockIdx.x * blockDim.x + threadIdx.x + 1)); }
+__global__ void sum_of_fractions(float *out) {
+    atomicAdd(out + threadIdx.x % 2, 1.0f / static_cast<float>(blockIdx.x * blockDim.x + threadIdx.x + 1));
+}
 
 CASE_WITHIN(float_sums_in_any_order, "f32 relative 1e-5") {
     Buffer<float> out(2);
@@ -270,7 +275,10 @@ __global__ void scopes(int *cells, int *old) {
     atomicAdd_block(cells, 1);
     atomicAdd_system(cells + 1, 1);
     asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 2;" : "=r"(old[threadIdx.x]) : "l"(cells + 2) : "memory");
-    asm volatile("atom.release.cta.global.max.s32 %0, [%1], %2;" : "=r"(old[threadIdx.x]) : "l"(cells + 3), "r"(threadIdx.x) : "memory");
+    asm volatile("atom.release.cta.global.max.s32 %0, [%1], %2;"
+                 : "=r"(old[threadIdx.x])
+                 : "l"(cells + 3), "r"(threadIdx.x)
+                 : "memory");
     asm volatile("red.relaxed.sys.global.add.s32 [%0], 5;" : : "l"(cells + 4) : "memory");
     asm volatile("fence.acq_rel.gpu;" : : : "memory");
     asm volatile("fence.sc.sys;" : : : "memory");

@@ -53,8 +53,8 @@ MAP_STEP(find_nth_bit, "", "fns.b32", u32, u32, 2, 10,
          asm("fns.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b & 31), "r"(static_cast<s32>(b >> 28) - 4)))
 
 // Position and length count modulo 256, and fields may reach beyond the top.
-#define BIT_FIELD(name, T, op, letter)                                                     \
-    MAP_STEP(name, "", op, T, T, 2, 10,                                                    \
+#define BIT_FIELD(name, T, op, letter)                                                                \
+    MAP_STEP(name, "", op, T, T, 2, 10,                                                               \
              asm(op " %0, %1, %2, %3;" : "=" letter(r) : letter(a), "r"(static_cast<u32>(b) & 0x1ff), \
                  "r"(static_cast<u32>(b >> 3) & 0x1ff)))
 BIT_FIELD(extract_bits, u32, "bfe.u32", "r")
@@ -64,17 +64,17 @@ BIT_FIELD(extract_bits, s64, "bfe.s64", "l")
 MAP_STEP(insert_bits, "", "bfi.b32", u32, u32, 2, 10,
          asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(r) : "r"(a), "r"(~a), "r"(b & 0x1ff), "r"((b >> 2) & 0x1ff)))
 MAP_STEP(insert_bits, "", "bfi.b64", u64, u64, 2, 10,
-         asm("bfi.b64 %0, %1, %2, %3, %4;"
-             : "=l"(r)
-             : "l"(a), "l"(~a), "r"(static_cast<u32>(b) & 0x1ff), "r"(static_cast<u32>(b >> 2) & 0x1ff)))
+         asm("bfi.b64 %0, %1, %2, %3, %4;" : "=l"(r) : "l"(a), "l"(~a), "r"(static_cast<u32>(b) & 0x1ff),
+             "r"(static_cast<u32>(b >> 2) & 0x1ff)))
 PTX2(mask_of_bits, u32, u32, "bmsk.clamp.b32")
 PTX2(mask_of_bits, u32, u32, "bmsk.wrap.b32")
 PTX2(extend_sign, s32, s32, "szext.clamp.s32")
 PTX2(extend_sign, s32, s32, "szext.wrap.s32")
 PTX2(extend_sign, u32, u32, "szext.wrap.u32")
 
-#define PERMUTE(mode) \
-    MAP_STEP(permute_bytes, "", "prmt.b32" mode, u32, u32, 2, 10, asm("prmt.b32" mode " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(0x8091a2b3), "r"(b)))
+#define PERMUTE(mode)                                             \
+    MAP_STEP(permute_bytes, "", "prmt.b32" mode, u32, u32, 2, 10, \
+             asm("prmt.b32" mode " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(0x8091a2b3), "r"(b)))
 PERMUTE("")
 PERMUTE(".f4e")
 PERMUTE(".b4e")

@@ -3,9 +3,9 @@
 //     program            names of all cases, one a line
 //     program NAME       runs one case and prints it
 //
-// A case is printed as "[name]" or "[name] f32 ulp 2", the tolerance being part of its declaration, and then its results:
-// hexadecimal, as many digits as the element has, so that nothing is lost or rounded. A CUDA call that fails where it must
-// not ends the program with its error's name.
+// A case is printed as "[name]" or "[name] f32 ulp 2", the tolerance being part of its declaration, and then its
+// results: hexadecimal, as many digits as the element has, so that nothing is lost or rounded. A CUDA call that fails
+// where it must not ends the program with its error's name.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -35,9 +35,9 @@ struct Step {
 // CASE(name) { ... }: its results must equal the recorded ones in every bit.
 #define CASE(name) CASE_WITHIN(name, "")
 // ``tolerance``: type, measure, bound, for example "f32 ulp 2", "f64 relative 1e-12", "f32 absolute 1e-6".
-#define CASE_WITHIN(name, tolerance)                             \
-    static void name##_run();                                    \
-    static Step name##_step(#name, tolerance, name##_run);       \
+#define CASE_WITHIN(name, tolerance)                       \
+    static void name##_run();                              \
+    static Step name##_step(#name, tolerance, name##_run); \
     static void name##_run()
 
 inline void check_at(cudaError_t error, const char *call, int line) {

@@ -1,4 +1,5 @@
-// Single and double precision arithmetic: rounding modes, flushed denormals, saturation, NaNs (PTX ISA 9.0, section 9.7.3).
+// Single and double precision arithmetic: rounding modes, flushed denormals, saturation, NaNs (PTX ISA 9.0,
+// section 9.7.3).
 #include "elementwise.cuh"
 
 PTX2(add_f32, f32, f32, "add.rn.f32")
@@ -72,8 +73,8 @@ PTX1(sign_f64, f64, f64, "neg.f64")
 PTX2(sign_f64, f64, f64, "copysign.f64")
 
 // Comparisons: ordered ones are false with a NaN, unordered ones true.
-#define COMPARE(name, T, op, letter)                                                                      \
-    MAP_STEP(name, "", "setp." op, u32, T, 2, 10,                                                         \
+#define COMPARE(name, T, op, letter)              \
+    MAP_STEP(name, "", "setp." op, u32, T, 2, 10, \
              asm("{ .reg .pred p; setp." op " p, %1, %2; selp.u32 %0, 1, 0, p; }" : "=r"(r) : letter(a), letter(b)))
 COMPARE(compare_ordered, f32, "eq.f32", "f")
 COMPARE(compare_ordered, f32, "ne.f32", "f")
@@ -98,27 +99,24 @@ COMPARE(compare_integers, u16, "gt.u16", "h")
 COMPARE(compare_integers, s16, "gt.s16", "h")
 MAP_STEP(compare_and_combine, "", "setp.lt.and p|q", u32, f32, 2, 10,
          asm("{ .reg .pred p, q, s; setp.gt.f32 s, %1, 0f00000000; setp.lt.and.f32 p|q, %1, %2, s;"
-             "  selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2; }"
-             : "=r"(r)
-             : "f"(a), "f"(b)))
+             "  selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2; }" : "=r"(r) : "f"(a),
+             "f"(b)))
 MAP_STEP(compare_and_combine, "", "setp.geu.xor !s", u32, f32, 2, 10,
          asm("{ .reg .pred p, s; setp.gt.f32 s, %1, 0f00000000; setp.geu.xor.f32 p, %1, %2, !s;"
-             "  selp.u32 %0, 1, 0, p; }"
-             : "=r"(r)
-             : "f"(a), "f"(b)))
+             "  selp.u32 %0, 1, 0, p; }" : "=r"(r) : "f"(a),
+             "f"(b)))
 MAP_STEP(compare_to_register, "", "set.lt.u32.f32", u32, f32, 2, 10,
          asm("set.lt.u32.f32 %0, %1, %2;" : "=r"(r) : "f"(a), "f"(b)))
 MAP_STEP(compare_to_register, "", "set.ge.f32.s32", f32, s32, 2, 10,
          asm("set.ge.f32.s32 %0, %1, %2;" : "=f"(r) : "r"(a), "r"(b)))
-MAP_STEP(select_by_sign, "", "slct.s32.f32", s32, f32, 1, 99,
-         asm("slct.s32.f32 %0, 1, 2, %1;" : "=r"(r) : "f"(a)))
+MAP_STEP(select_by_sign, "", "slct.s32.f32", s32, f32, 1, 99, asm("slct.s32.f32 %0, 1, 2, %1;" : "=r"(r) : "f"(a)))
 MAP_STEP(select_by_sign, "", "slct.ftz.s32.f32", s32, f32, 1, 99,
          asm("slct.ftz.s32.f32 %0, 1, 2, %1;" : "=r"(r) : "f"(a)))
 MAP_STEP(select_by_sign, "", "slct.f64.s32", f64, s32, 1, 99,
          asm("slct.f64.s32 %0, 0d3ff0000000000000, 0dc000000000000000, %1;" : "=d"(r) : "r"(a)))
 
-#define TEST(T, kind, letter)                                                \
-    MAP_STEP(test_property, "", "testp." kind, u32, T, 1, 99,                \
+#define TEST(T, kind, letter)                                 \
+    MAP_STEP(test_property, "", "testp." kind, u32, T, 1, 99, \
              asm("{ .reg .pred p; testp." kind " p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(r) : letter(a)))
 TEST(f32, "finite.f32", "f")
 TEST(f32, "infinite.f32", "f")
@@ -134,4 +132,5 @@ MAP3(contraction, f32, f32, a * b + c)
 MAP3(contraction, f32, f32, __fadd_rn(__fmul_rn(a, b), c))
 MAP3(contraction, f64, f64, a * b - c)
 MAP1(classify, u32, f32, (isnan(a) ? 1u : 0u) | (isinf(a) ? 2u : 0u) | (isfinite(a) ? 4u : 0u) | (signbit(a) ? 8u : 0u))
-MAP2(ordering_in_source, u32, f32, (a < b) | (a <= b) << 1 | (a == b) << 2 | (a != b) << 3 | (!(a > b)) << 4 | (!(a >= b)) << 5)
+MAP2(ordering_in_source, u32, f32,
+     (a < b) | (a <= b) << 1 | (a == b) << 2 | (a != b) << 3 | (!(a > b)) << 4 | (!(a >= b)) << 5)

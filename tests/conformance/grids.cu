@@ -1,4 +1,5 @@
-// Blocks that depend on each other: flags, locks, tickets and grid barriers written by hand. All blocks are resident at once.
+// Blocks that depend on each other: flags, locks, tickets and grid barriers written by hand. All blocks are resident at
+// once.
 #include "case.cuh"
 
 typedef unsigned u32;

@@ -1,4 +1,5 @@
-// Cooperative groups: blocks, tiles and coalesced threads, with the collectives of cooperative_groups/reduce.h and scan.h.
+// Cooperative groups: blocks, tiles and coalesced threads, with the collectives of cooperative_groups/reduce.h and
+// scan.h.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
@@ -13,7 +14,8 @@ __global__ void block_group(u32 *out) {
     cg::thread_block block = cg::this_thread_block();
     values[block.thread_rank()] = block.thread_rank() * 2;
     block.sync();
-    out[blockIdx.x * 48 + block.thread_rank()] = values[block.size() - 1 - block.thread_rank()] + block.group_index().x * 1000 + block.dim_threads().y;
+    out[blockIdx.x * 48 + block.thread_rank()] =
+        values[block.size() - 1 - block.thread_rank()] + block.group_index().x * 1000 + block.dim_threads().y;
 }
 
 CASE(thread_block) {

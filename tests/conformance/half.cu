@@ -1,4 +1,5 @@
-// Half precision and bfloat16, single and in pairs (PTX ISA 9.0, section 9.7.4), and the intrinsics of cuda_fp16.h and cuda_bf16.h.
+// Half precision and bfloat16, single and in pairs (PTX ISA 9.0, section 9.7.4), and the intrinsics of cuda_fp16.h and
+// cuda_bf16.h.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -42,16 +43,16 @@ PTX1(sign_bf16, bf16, bf16, "neg.bf16")
 PTX1(sign_bf16, bf16, bf16, "abs.bf16")
 PTX1(sign_bf16x2, bf16x2, bf16x2, "neg.bf16x2")
 
-#define COMPARE_F16(op)                                                    \
-    MAP_STEP(compare_f16, "", "setp." op, u32, f16, 2, 10,                 \
+#define COMPARE_F16(op)                                    \
+    MAP_STEP(compare_f16, "", "setp." op, u32, f16, 2, 10, \
              asm("{ .reg .pred p; setp." op " p, %1, %2; selp.u32 %0, 1, 0, p; }" : "=r"(r) : "h"(a), "h"(b)))
 COMPARE_F16("lt.f16")
 COMPARE_F16("neu.ftz.f16")
 COMPARE_F16("ge.bf16")
 MAP_STEP(compare_f16x2, "", "setp.le.f16x2 p|q", u32, f16x2, 2, 10,
-         asm("{ .reg .pred p, q; setp.le.f16x2 p|q, %1, %2; selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2; }"
-             : "=r"(r)
-             : "r"(a), "r"(b)))
+         asm("{ .reg .pred p, q; setp.le.f16x2 p|q, %1, %2; selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2; }" : "=r"(
+                 r) : "r"(a),
+             "r"(b)))
 MAP_STEP(compare_f16x2, "", "set.gtu.f16x2.f16x2", f16x2, f16x2, 2, 10,
          asm("set.gtu.f16x2.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b)))
 

@@ -141,7 +141,8 @@ CASE(carry_of_64_bits) {
 // 64 x 64 -> 128 bits out of 32-bit words, as big-number libraries do it.
 __global__ void multiply_128(const u64 *in, int n, Wide *out) {
     u64 a = in[threadIdx.x / n], b = in[threadIdx.x % n];
-    u32 a0 = static_cast<u32>(a), a1 = static_cast<u32>(a >> 32), b0 = static_cast<u32>(b), b1 = static_cast<u32>(b >> 32);
+    u32 a0 = static_cast<u32>(a), a1 = static_cast<u32>(a >> 32), b0 = static_cast<u32>(b),
+        b1 = static_cast<u32>(b >> 32);
     Wide r;
     asm("{ mul.lo.u32 %0, %4, %6; mul.hi.u32 %1, %4, %6; mad.lo.cc.u32 %1, %4, %7, %1; madc.hi.u32 %2, %4, %7, 0;"
         "  mad.lo.cc.u32 %1, %5, %6, %1; madc.hi.cc.u32 %2, %5, %6, %2; madc.hi.u32 %3, %5, %7, 0;"

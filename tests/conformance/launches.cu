@@ -62,8 +62,9 @@ CASE(launch_by_handle) {
 CASE(function_attributes) {
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, add));
-    printf("shared %zu constant %zu local %zu threads %d binary %d dynamic %d\n", attributes.sharedSizeBytes, attributes.constSizeBytes,
-           attributes.localSizeBytes, attributes.maxThreadsPerBlock, attributes.binaryVersion, attributes.maxDynamicSharedSizeBytes);
+    printf("shared %zu constant %zu local %zu threads %d binary %d dynamic %d\n", attributes.sharedSizeBytes,
+           attributes.constSizeBytes, attributes.localSizeBytes, attributes.maxThreadsPerBlock,
+           attributes.binaryVersion, attributes.maxDynamicSharedSizeBytes);
 }
 
 __global__ void slow_then_set(volatile int *flag, int rounds) {
@@ -130,10 +131,10 @@ CASE(host_functions_in_a_stream) {
     int host[4] = {};
     add<<<1, 4>>>(data, 4, 11);
     CHECK(cudaMemcpyAsync(host, data, sizeof host, cudaMemcpyDeviceToHost));
-    CHECK(cudaLaunchHostFunc(
-        nullptr, [](void *values) { calls += static_cast<int *>(values)[2]; }, host));
+    CHECK(cudaLaunchHostFunc(nullptr, [](void *values) { calls += static_cast<int *>(values)[2]; }, host));
     CHECK(cudaStreamAddCallback(
-        nullptr, [](cudaStream_t, cudaError_t status, void *) { calls = calls * 100 + (status == cudaSuccess); }, nullptr, 0));
+        nullptr, [](cudaStream_t, cudaError_t status, void *) { calls = calls * 100 + (status == cudaSuccess); },
+        nullptr, 0));
     CHECK(cudaDeviceSynchronize());
     printf("%d\n", calls);
 }

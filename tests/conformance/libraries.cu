@@ -1,5 +1,5 @@
-// CUB and Thrust, which most programs reach sooner or later: their kernels use a GPU's instructions in ways that nobody writes by hand.
-// nvcc: --extended-lambda -diag-suppress 177
+// CUB and Thrust, which most programs reach sooner or later: their kernels use a GPU's instructions in ways that nobody
+// writes by hand. nvcc: --extended-lambda -diag-suppress 177
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -91,8 +91,12 @@ CASE(device_reduce) {
     static int host[20000];
     fill(host, 20000);
     Buffer<int> in(host), out(2);
-    with_workspace([&](void *workspace, size_t &bytes) { return cub::DeviceReduce::Sum(workspace, bytes, in.data, out.data, 20000); });
-    with_workspace([&](void *workspace, size_t &bytes) { return cub::DeviceReduce::Max(workspace, bytes, in.data, out.data + 1, 20000); });
+    with_workspace([&](void *workspace, size_t &bytes) {
+        return cub::DeviceReduce::Sum(workspace, bytes, in.data, out.data, 20000);
+    });
+    with_workspace([&](void *workspace, size_t &bytes) {
+        return cub::DeviceReduce::Max(workspace, bytes, in.data, out.data + 1, 20000);
+    });
     out.show("sum, maximum");
 }
 
@@ -100,7 +104,9 @@ CASE(device_scan) {
     static int host[20000];
     fill(host, 20000);
     Buffer<int> in(host), out(20000);
-    with_workspace([&](void *workspace, size_t &bytes) { return cub::DeviceScan::InclusiveSum(workspace, bytes, in.data, out.data, 20000); });
+    with_workspace([&](void *workspace, size_t &bytes) {
+        return cub::DeviceScan::InclusiveSum(workspace, bytes, in.data, out.data, 20000);
+    });
     out.show_hash("scan");
 }
 

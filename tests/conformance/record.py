@@ -118,7 +118,7 @@ def record_faults(built: dict[str, Path], out: Path) -> None:
             "error": suite.printed_error(plain),
             "ended": plain.ended,
             "printed": plain.output.splitlines(),
-            "complaints": plain.errors.splitlines()[:4],
+            "complaints": suite.complaints(plain),
         }
         if fault.tool and sanitizer:
             tool = suite.run(sanitizer_command(sanitizer, fault, executable), seconds=3 * FAULT_SECONDS)

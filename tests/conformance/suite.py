@@ -171,3 +171,8 @@ def printed_error(result: Run) -> str:
         return result.ended
     found = re.search(r": (?!0 )\d+ (\w+)$|^unexpected (\w+)", result.output, re.MULTILINE)
     return found[1] or found[2] if found else "cudaSuccess"
+
+
+def complaints(result: Run) -> list[str]:
+    """The first lines of a faulty program's stderr, without the folder that it was built from."""
+    return result.errors.replace(f"{HERE / 'faults'}/", "").splitlines()[:4]

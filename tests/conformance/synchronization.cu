@@ -114,7 +114,8 @@ __global__ void pipeline_of_two(const u32 *in, u32 *out) {
     for (u32 batch = 0, fetched = 0; batch < 5; ++batch) {
         for (; fetched < 5 && fetched < batch + 2; ++fetched) {
             pipe.producer_acquire();
-            cuda::memcpy_async(block, tile[fetched % 2], in + fetched * 64, cuda::aligned_size_t<16>(64 * sizeof(u32)), pipe);
+            cuda::memcpy_async(block, tile[fetched % 2], in + fetched * 64, cuda::aligned_size_t<16>(64 * sizeof(u32)),
+                               pipe);
             pipe.producer_commit();
         }
         pipe.consumer_wait();
@@ -175,7 +176,8 @@ CASE(atomic_release_and_acquire) {
 __global__ void references(int *cells, unsigned long long *wide, float *real) {
     cuda::atomic_ref<int, cuda::thread_scope_device> cell(cells[0]);
     cell.fetch_add(2);
-    cuda::atomic_ref<int, cuda::thread_scope_device>(cells[2]).fetch_max(static_cast<int>(threadIdx.x), cuda::std::memory_order_relaxed);
+    cuda::atomic_ref<int, cuda::thread_scope_device>(cells[2]).fetch_max(static_cast<int>(threadIdx.x),
+                                                                         cuda::std::memory_order_relaxed);
     cuda::atomic_ref<unsigned long long, cuda::thread_scope_block> big(*wide);
     big.fetch_xor(1ull << (threadIdx.x & 63));
     cuda::atomic_ref<float, cuda::thread_scope_system> number(*real);

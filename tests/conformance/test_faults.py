@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -30,9 +31,13 @@ def ready(prepare: Prepare, fault: suite.Fault) -> Ready:
     return prepare(PROGRAMS[fault.program])
 
 
+@pytest.fixture
+def recorded(fault: suite.Fault) -> dict[str, Any]:
+    return dict(json.loads((suite.RECORDED / "faults.json").read_text())[fault.name])
+
+
 @each(suite.faults())
-def test_the_table_says_what_an_h200_says(fault: suite.Fault):
-    recorded = json.loads((suite.RECORDED / "faults.json").read_text())[fault.name]
+def test_the_table_says_what_an_h200_says(recorded: dict[str, Any], fault: suite.Fault):
     assert recorded["error"] == fault.error
     if fault.tool:
         report = "\n".join(recorded["tool"]["report"])
@@ -41,9 +46,11 @@ def test_the_table_says_what_an_h200_says(fault: suite.Fault):
 
 
 @each([fault for fault in suite.faults() if fault.error != "hangs"])
-def test_a_plain_run_gives_the_error_of_an_h200(ready: Ready, fault: suite.Fault):
+def test_a_plain_run_says_what_an_h200_says(ready: Ready, recorded: dict[str, Any], fault: suite.Fault):
     result = suite.run([str(ready.executable), fault.name], ready.environment)
-    assert suite.printed_error(result) == fault.error, result
+    assert suite.printed_error(result) == recorded["error"], result
+    assert result.output.splitlines() == recorded["printed"]
+    assert suite.complaints(result) == recorded["complaints"]
 
 
 @each([fault for fault in suite.faults() if fault.tool])

@@ -36,6 +36,7 @@ def test_every_marked_line_is_found():
         ("f32 ulp 0", "7fc12345", "ffffffff"),  # NaN and NaN
         ("f32 relative 1e-6", "3f800000", "3f800008"),
         ("f64 absolute 1e-9", "3ff0000000000000", "3ff0000000100000"),
+        ("f32 relative 1e-6 absolute 1e-6", "00000000", "35000000"),
         ("f16 ulp 1", "7bff", "7c00"),
         ("bf16 ulp 1", "3f80", "3f81"),
     ],

@@ -1,6 +1,6 @@
-"""How far a result may be from the recorded one: "f32 ulp 2", "f64 relative 1e-12", "f16 absolute 1e-3", "any order", or nothing.
+"""How far a result may be from the recorded one: "f32 ulp 2", "f64 relative 1e-12 absolute 1e-15", "any order", or nothing.
 
-Results are hexadecimal words with the digits of their type. NaNs equal each other under a tolerance, infinities only themselves.
+After the type come measures with their bounds; one of them must hold. Results are hexadecimal words with the digits of their type. NaNs equal each other under a tolerance, infinities only themselves.
 """
 
 from __future__ import annotations
@@ -42,24 +42,28 @@ FORMATS = {"f16": Format(16, 10), "bf16": Format(16, 7), "f32": Format(32, 23), 
 
 
 def close(tolerance: str, expected: str, got: str) -> bool:
-    """Whether two hexadecimal words are near enough. ``tolerance`` is type, measure and bound."""
-    name, measure, bound = tolerance.split()
+    """Whether two hexadecimal words are near enough."""
+    name, *bounds = tolerance.split()
     form = FORMATS[name]
     if len(expected) != form.bits // 4 or len(got) != len(expected):
         return False
     a, b = int(expected, 16), int(got, 16)
     if form.is_nan(a) or form.is_nan(b):
         return form.is_nan(a) and form.is_nan(b)
+    return any(
+        _within(form, measure, float(bound), a, b) for measure, bound in zip(bounds[::2], bounds[1::2], strict=True)
+    )
+
+
+def _within(form: Format, measure: str, bound: float, a: int, b: int) -> bool:
     if measure == "ulp":
-        return abs(form.ordinal(a) - form.ordinal(b)) <= int(bound)
-    if math.isinf(form.value(a)) or math.isinf(form.value(b)):
-        return a == b
-    difference = abs(form.value(a) - form.value(b))
-    if measure == "absolute":
-        return difference <= float(bound)
-    if measure == "relative":
-        return difference <= float(bound) * abs(form.value(a))
-    raise ValueError(f"no such measure: {tolerance}")
+        return abs(form.ordinal(a) - form.ordinal(b)) <= bound
+    if measure not in ("absolute", "relative"):
+        raise ValueError(f"no such measure: {measure}")
+    x, y = form.value(a), form.value(b)
+    if math.isinf(x) or math.isinf(y):
+        return x == y
+    return abs(x - y) <= bound * (abs(x) if measure == "relative" else 1.0)
 
 
 def differences(tolerance: str, expected: Sequence[str], got: Sequence[str]) -> list[str]:

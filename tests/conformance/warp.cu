@@ -13,15 +13,18 @@ static __device__ u32 lane_id() {
 // A row a width: 32, 16, 8, 4, 2, 1.
 __global__ void shuffle_down(u32 *out) {
     u32 value = threadIdx.x * 7 + 3;
-    for (int row = 0, width = 32; width; ++row, width /= 2) out[row * 32 + threadIdx.x] = __shfl_down_sync(~0u, value, 3, width);
+    for (int row = 0, width = 32; width; ++row, width /= 2)
+        out[row * 32 + threadIdx.x] = __shfl_down_sync(~0u, value, 3, width);
 }
 __global__ void shuffle_up(u32 *out) {
     u32 value = threadIdx.x * 7 + 3;
-    for (int row = 0, width = 32; width; ++row, width /= 2) out[row * 32 + threadIdx.x] = __shfl_up_sync(~0u, value, 5, width);
+    for (int row = 0, width = 32; width; ++row, width /= 2)
+        out[row * 32 + threadIdx.x] = __shfl_up_sync(~0u, value, 5, width);
 }
 __global__ void shuffle_xor(u32 *out) {
     u32 value = threadIdx.x * 7 + 3;
-    for (int row = 0, width = 32; width; ++row, width /= 2) out[row * 32 + threadIdx.x] = __shfl_xor_sync(~0u, value, 6, width);
+    for (int row = 0, width = 32; width; ++row, width /= 2)
+        out[row * 32 + threadIdx.x] = __shfl_xor_sync(~0u, value, 6, width);
 }
 __global__ void shuffle_index(u32 *out) {
     u32 value = threadIdx.x * 7 + 3;
@@ -29,11 +32,11 @@ __global__ void shuffle_index(u32 *out) {
         out[row * 32 + threadIdx.x] = __shfl_sync(~0u, value, static_cast<int>(threadIdx.x * 5 + 40), width);
 }
 
-#define SHUFFLE(name)              \
-    CASE(name) {                   \
-        Buffer<u32> out(6 * 32);   \
-        name<<<1, 32>>>(out);      \
-        out.show("by width", 32);  \
+#define SHUFFLE(name)             \
+    CASE(name) {                  \
+        Buffer<u32> out(6 * 32);  \
+        name<<<1, 32>>>(out);     \
+        out.show("by width", 32); \
     }
 SHUFFLE(shuffle_down)
 SHUFFLE(shuffle_up)
@@ -43,10 +46,10 @@ SHUFFLE(shuffle_index)
 // The predicate says whether the source lane was in range; c holds the segment mask and the clamp.
 __global__ void shuffle_predicates(u32 *out) {
     u32 value = threadIdx.x + 100, lane = threadIdx.x, r, ok;
-#define ONE(row, mode, b, c)                                                                                        \
-    asm volatile("{ .reg .pred p; shfl.sync." mode ".b32 %0|p, %2, " b ", " c ", -1; selp.u32 %1, 1, 0, p; }"        \
-                 : "=r"(r), "=r"(ok)                                                                                \
-                 : "r"(value));                                                                                     \
+#define ONE(row, mode, b, c)                                                                                  \
+    asm volatile("{ .reg .pred p; shfl.sync." mode ".b32 %0|p, %2, " b ", " c ", -1; selp.u32 %1, 1, 0, p; }" \
+                 : "=r"(r), "=r"(ok)                                                                          \
+                 : "r"(value));                                                                               \
     out[row * 32 + lane] = r * 2 + ok;
     ONE(0, "up", "3", "0")
     ONE(1, "down", "9", "31")
@@ -152,7 +155,9 @@ __global__ void votes(u32 *out) {
     row[2] = static_cast<u32>(__any_sync(~0u, threadIdx.x == 17));
     row[3] = static_cast<u32>(__any_sync(~0u, threadIdx.x == 32));
     row[4] = __ballot_sync(~0u, threadIdx.x % 5 == 2);
-    asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 40; vote.sync.uni.pred q, p, -1; selp.u32 %0, 1, 0, q; }" : "=r"(uniform) : "r"(threadIdx.x));
+    asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 40; vote.sync.uni.pred q, p, -1; selp.u32 %0, 1, 0, q; }"
+                 : "=r"(uniform)
+                 : "r"(threadIdx.x));
     row[5] = uniform;
 }
 
@@ -264,7 +269,8 @@ __global__ void election(u32 *out) {
     asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(elected));
     out[threadIdx.x] = leader * 2 + elected;
     if (threadIdx.x % 2) {
-        asm volatile("{ .reg .pred p; elect.sync %0|p, 0xaaaaaaaa; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(elected));
+        asm volatile("{ .reg .pred p; elect.sync %0|p, 0xaaaaaaaa; selp.u32 %1, 1, 0, p; }"
+                     : "=r"(leader), "=r"(elected));
         out[threadIdx.x] += (leader * 2 + elected) * 1000;
     }
 }
@@ -337,7 +343,8 @@ CASE(syncwarp) {
 // A warp spans threads of two rows when the block is not 32 wide: lanes follow x, then y, then z.
 __global__ void warps_of_a_cuboid(u32 *out) {
     u32 linear = threadIdx.x + 5 * (threadIdx.y + 4 * threadIdx.z);
-    out[linear] = __shfl_sync(__activemask(), linear * 10 + lane_id(), static_cast<int>((lane_id() + 7) % (linear < 32 ? 32 : 28)));
+    out[linear] = __shfl_sync(__activemask(), linear * 10 + lane_id(),
+                              static_cast<int>((lane_id() + 7) % (linear < 32 ? 32 : 28)));
 }
 
 CASE(warps_in_three_dimensions) {

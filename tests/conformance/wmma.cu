@@ -19,7 +19,8 @@ __global__ void product(const __half *a, const __half *b, const float *c, float 
     wmma::load_matrix_sync(y, b, std::is_same<B, wmma::row_major>::value ? N : K);
     wmma::load_matrix_sync(z, c, N, wmma::mem_row_major);
     wmma::mma_sync(z, x, y, z);
-    for (int i = 0; i < z.num_elements; ++i) z.x[i] = z.x[i] * 2 + 1;  // the same for all elements: their places do not matter
+    for (int i = 0; i < z.num_elements; ++i)
+        z.x[i] = z.x[i] * 2 + 1;  // the same for all elements: their places do not matter
     wmma::store_matrix_sync(d, z, N, wmma::mem_row_major);
 }
 
@@ -174,7 +175,8 @@ __global__ void tiled_product(const __half *a, const __half *b, float *d) {
         }
         __syncthreads();
     }
-    for (unsigned column = 0; column < 4; ++column) wmma::store_matrix_sync(d + warp * 16 * 64 + column * 16, z[column], 64, wmma::mem_row_major);
+    for (unsigned column = 0; column < 4; ++column)
+        wmma::store_matrix_sync(d + warp * 16 * 64 + column * 16, z[column], 64, wmma::mem_row_major);
 }
 
 CASE(product_of_tiles_in_shared_memory) {

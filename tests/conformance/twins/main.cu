@@ -1,4 +1,5 @@
-// Two files of one program, each its own module: the same names for kernels, variables and constants, and nothing in common.
+// Two files of one program, each its own module: the same names for kernels, variables and constants, and nothing in
+// common.
 #include "case.cuh"
 
 static __device__ int counter = 10;
