@@ -29,7 +29,7 @@ def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
             "category": task.spec.category,
             "difficulty": task.spec.difficulty,
             "operation": task.spec.operation,
-            "devices": ["cuda"],
+            "devices": ["cuda", "cpu"],
             "arch": task.spec.arch_exact or (f"sm_{task.spec.min_sm}" if task.spec.min_sm else "any"),
             "needs": task.spec.requires,
         }
@@ -75,32 +75,12 @@ def classify(file: BinaryIO) -> int:
 @click.command()
 def doctor() -> int:
     """Say what this machine offers, and what is missing."""
-    from engine.devices.cuda import choose_device, discover
-    from engine.devices.toolkit import find_toolkit
-    from engine.errors import ConfigError
-    from engine.harness.sandbox import choose_sandbox
+    from beaver_tui.doctor import findings
 
-    missing = 0
-    try:
-        toolkit = find_toolkit()
-        click.echo(f"toolkit    CUDA {toolkit.version}, from {toolkit.found}: {toolkit.nvcc}")
-        sanitizer = toolkit.program("compute-sanitizer")
-        click.echo(
-            f"sanitizer  {sanitizer or 'compute-sanitizer not found; wrong results are not checked for address faults'}"
-        )
-    except ConfigError as error:
-        missing += 1
-        click.echo(f"toolkit    missing: {error}")
-    devices = discover()
-    for device in devices:
-        click.echo(f"device     {device.label}, {device.memory >> 30} GiB, driver {device.driver}, {device.uuid}")
-    if not devices:
-        click.echo(f"device     none: {choose_device('auto').missing}")
-    try:
-        click.echo(f"sandbox    {choose_sandbox().name}")
-    except ConfigError as error:
-        missing += 1
-        click.echo(f"sandbox    missing: {error}")
+    missing = False
+    for finding in findings():
+        click.echo(finding)
+        missing = missing or finding.missing
     return 1 if missing else 0
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from engine.corpora import builtin_folder, load_corpus
-from engine.devices.cuda import choose_device
+from engine.devices.choose import choose_device
 from engine.devices.toolkit import find_toolkit
 from engine.errors import ConfigError, TaskError
 from engine.harness.examine import Harness
@@ -17,12 +18,16 @@ from engine.task import Task
 
 
 def local_harness(
-    device: str = "auto", sandbox: str = "auto", limits: Limits | None = None, hide: tuple[Path, ...] = ()
+    device: str = "auto",
+    sandbox: str = "auto",
+    limits: Limits | None = None,
+    hide: tuple[Path, ...] = (),
+    say: Callable[[str], None] = lambda _: None,
 ) -> Harness:
     """A harness for the device, the sandbox and the toolkit that are found here: ``with local_harness() as harness``.
 
     ``hide`` names folders that candidates must not see even in a weak sandbox, such as a corpus of one's own; the built-in
-    corpus, which holds the answers, and the home folder always are. Raises ConfigError that says what is missing and how to
+    corpus, which holds the answers, and the home folder always are. ``say`` is told when something is made that takes long. Raises ConfigError that says what is missing and how to
     get it.
     """
     toolkit = find_toolkit()
@@ -34,6 +39,7 @@ def local_harness(
             f"nvcc: {toolkit.nvcc} lies in {closed}, which only root may enter, and candidates are not built as root; "
             "put the toolkit (or the virtual environment) elsewhere, or open that folder (chmod o+x)"
         )
+    chosen.make_ready(toolkit, say)
     return Harness(
         device=chosen,
         sandbox=box,

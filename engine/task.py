@@ -44,6 +44,10 @@ class Budgets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sanitizer: float = 120.0
 
 
+CPU_FACTOR = 4.0
+"""How much longer a program may run on the CPU device, where a task does not say."""
+
+
 class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """input.json. Commands are shell text, run in the workspace."""
 
@@ -119,8 +123,14 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return found
 
     def budgets(self, device: str) -> Budgets:
-        """Time budgets on ``device`` ("cuda", "cpu"); a machine without a device builds under the CUDA budgets."""
-        return self.timeouts.get(device) or self.timeouts.get("cuda") or Budgets()
+        """Time budgets on ``device`` ("cuda", "cpu"); a machine without a device builds under the CUDA budgets. A correct kernel
+        that is slow on the CPU must not become a timeout there: where a task says nothing, programs get more time."""
+        if device in self.timeouts:
+            return self.timeouts[device]
+        cuda = self.timeouts.get("cuda") or Budgets()
+        if device == "cpu":
+            return Budgets(build=cuda.build, test=cuda.test * CPU_FACTOR, sanitizer=cuda.sanitizer * CPU_FACTOR)
+        return cuda
 
 
 @dataclass(frozen=True)

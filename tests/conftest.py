@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.devices.base import Device
+from engine.devices.base import Device, Gpu
 from engine.devices.cuda import discover
 from engine.devices.toolkit import Toolkit, find_toolkit
 from engine.harness.examine import Harness
@@ -38,7 +38,7 @@ def sandbox() -> Sandbox:
 @pytest.fixture
 def host_device() -> Device:
     """A device on which tests are run. The tasks that use it are host programs: they call no CUDA."""
-    return Device(kind="cuda", name="host programs", uuid="host-programs", sm=90)
+    return Gpu(name="host programs", uuid="host-programs", sm=90)
 
 
 @pytest.fixture

@@ -1,30 +1,34 @@
-"""A device, as the harness and every report name it."""
+"""A device, as the harness and every report name it: a GPU, the CPU device, or none at all.
+
+What differs between them is asked of the device: what a program sees of it, what a build adds for it, what must happen
+between a build and a run, and who must wait for whom.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import fcntl
-import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
-from engine.errors import InfraError
+from engine.devices.lock import held
+from engine.devices.toolkit import Toolkit
 
 DEFAULT_ARCH = "sm_90"
 """What is built for when no device says otherwise: the paper's Hopper class."""
 
+Kind = Literal["cuda", "cpu", "none"]
+
 
 @dataclass(frozen=True)
 class Device:
-    """``kind`` none: this machine has no device; programs are built and ``missing`` says why they are not run.
+    """What every device has; used as it is, a machine without one: programs are built, and ``missing`` says why they are not
+    run.
 
     ``sm`` is the compute capability times ten (90 for sm_90), ``memory`` is in bytes, ``driver`` the driver's version.
     """
 
-    kind: Literal["cuda", "none"]
     name: str
     uuid: str = ""
     index: int = 0
@@ -32,6 +36,12 @@ class Device:
     memory: int = 0
     driver: str = ""
     missing: str = ""
+
+    kind: ClassVar[Kind] = "none"
+    times_count: ClassVar[bool] = True
+    """Whether a measured time says something about a GPU."""
+    nodes: ClassVar[tuple[str, ...]] = ()
+    """What a program's box shows of /dev, as patterns; with them it shows /sys."""
 
     @property
     def label(self) -> str:
@@ -54,39 +64,56 @@ class Device:
         """The target for nvcc's -arch."""
         return f"sm_{self.sm}" if self.sm else DEFAULT_ARCH
 
+    def missing_library(self, name: str) -> str | None:
+        """Why programs that link this library (cublas) cannot run here, None when nothing is known against it."""
+        return None
+
+    def build_flags(self, commands: str) -> tuple[str, ...]:
+        """What nvcc must be given beyond the task's own flags; ``commands`` is the text in which those stand."""
+        return ()
+
+    def make_ready(self, toolkit: Toolkit, say: Callable[[str], None]) -> None:
+        """Once, before the first workspace; ``say`` is told when it takes long."""
+
+    def equip(self, toolkit: Toolkit, folder: Path) -> None:
+        """Put what builds and programs need of this device into ``folder``, which they can read and not change."""
+
+    async def prepare(self, built: Path, folder: Path) -> list[str]:
+        """Between a build and its first run: make what lies in ``built`` ready to run. The result says what cannot be."""
+        return []
+
+    def build_environment(self, toolkit: Toolkit, folder: Path) -> dict[str, str]:
+        """For builds, which see no device; ``folder`` is what ``equip`` filled."""
+        return {}
+
+    def environment(self, toolkit: Toolkit, folder: Path, seconds: float) -> dict[str, str]:
+        """For programs that run on it, ``seconds`` long at most."""
+        return {}
+
+    def sanitizer(self, toolkit: Toolkit, folder: Path) -> Path | None:
+        """compute-sanitizer for this device, None where there is none."""
+        return None
+
     @contextlib.asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
         """Hold the device: one test or timing at a time, among all processes of this host. Builds need no lock."""
-        if self.kind == "none":
-            yield
-            return
-        descriptor = _open_lock(Path("/tmp") / f"beaver-tui-gpu-{self.uuid}.lock")
-        try:
-            # polling, not a thread: a cancelled wait must leave nothing behind that takes the lock later
-            pause = 0.002
-            while True:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    await asyncio.sleep(pause)
-                    pause = min(pause * 2, 0.05)
-            yield
-        finally:
-            os.close(descriptor)
+        yield
 
 
-def _open_lock(path: Path) -> int:
-    """A lock file that every user of the host can open; /tmp is sticky, so an existing one is never re-created."""
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
-    for attempt_flags in (flags, flags | os.O_CREAT | os.O_EXCL, flags):
-        try:
-            descriptor = os.open(path, attempt_flags, 0o666)
-        except (FileNotFoundError, FileExistsError):
-            continue
-        except OSError as error:
-            raise InfraError(f"GPU lock {path}: {error.strerror}", kind="gpu_lock") from error
-        if attempt_flags & os.O_EXCL:
-            os.fchmod(descriptor, 0o666)  # the umask must not shut other users out
-        return descriptor
-    raise InfraError(f"GPU lock {path} cannot be created", kind="gpu_lock")
+@dataclass(frozen=True)
+class Gpu(Device):
+    """An NVIDIA GPU that NVML sees."""
+
+    kind: ClassVar[Kind] = "cuda"
+    nodes: ClassVar[tuple[str, ...]] = ("nvidia*", "nvidia-caps/*", "dri/renderD*")
+
+    def environment(self, toolkit: Toolkit, folder: Path, seconds: float) -> dict[str, str]:
+        return {"CUDA_VISIBLE_DEVICES": self.uuid}
+
+    def sanitizer(self, toolkit: Toolkit, folder: Path) -> Path | None:
+        return toolkit.program("compute-sanitizer")
+
+    @contextlib.asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        async with held(Path("/tmp") / f"beaver-tui-gpu-{self.uuid}.lock", "GPU lock"):
+            yield

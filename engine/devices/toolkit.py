@@ -19,6 +19,12 @@ ABSENT = (
 )
 
 
+PLACES = ("PATH", "CUDA_HOME", "CUDA_PATH", "wheels")
+"""Where a toolkit is looked for, in this order."""
+
+_INCLUDES = ("include", "targets/x86_64-linux/include")
+
+
 @dataclass(frozen=True)
 class Toolkit:
     """``nvcc`` is the program as found; ``found`` says where it was looked up (PATH, CUDA_HOME, wheels)."""
@@ -35,10 +41,24 @@ class Toolkit:
         match = re.search(r"release (\S+), (\S+)", text)
         return f"{match[1]} ({match[2]})" if match else "unknown"
 
-    @property
+    @cached_property
     def root(self) -> Path:
-        """The toolkit's folder, which a sandbox must show."""
-        return self.nvcc.resolve().parent.parent
+        """The toolkit's folder, which a sandbox must show. An nvcc on PATH may be a script that starts another: then it is asked."""
+        beside = self.nvcc.resolve().parent.parent
+        if any((beside / place / "cuda_runtime_api.h").is_file() for place in _INCLUDES):
+            return beside
+        command = [str(self.nvcc), "--dryrun", "-x", "cu", "-c", "/dev/null", "-o", "/dev/null"]
+        text = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stderr
+        match = re.search(r"^#\$ TOP=(.+)$", text, re.MULTILINE)
+        return Path(match[1]).resolve() if match else beside
+
+    @property
+    def include_folder(self) -> Path:
+        """Where cuda_runtime_api.h lies. Raises ConfigError when the toolkit has none."""
+        for place in _INCLUDES:
+            if (self.root / place / "cuda_runtime_api.h").is_file():
+                return self.root / place
+        raise ConfigError(f"nvcc: {self.root} holds no cuda_runtime_api.h; install the CUDA runtime's headers with it")
 
     @property
     def link_folder(self) -> Path | None:
@@ -60,7 +80,7 @@ def find_toolkit() -> Toolkit:
     on_path = shutil.which("nvcc")
     if on_path:
         return Toolkit(Path(on_path), "PATH")
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
+    for variable in PLACES[1:3]:
         home = os.environ.get(variable)
         if home and os.access(Path(home, "bin", "nvcc"), os.X_OK):
             return Toolkit(Path(home, "bin", "nvcc"), variable)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.devices.base import Device
@@ -17,16 +17,27 @@ SANITIZER_EXIT = 99
 
 _NATIVE = re.compile(r"(?<![\w-])(-arch|--gpu-architecture)([= ])native\b")
 
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
 _PASSED_THROUGH = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "NVIDIA_DRIVER_CAPABILITIES")
 """What a build or a CUDA program may need from the user's environment. Nothing else of it is ever visible to a candidate."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Shell text as it will run, and what was changed in the task's own."""
+    """Shell text as it will run, what nvcc is given beyond it (NVCC_APPEND_FLAGS), and what was changed in words."""
 
     text: str
     rewrites: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For the build alone: line tables and the like must reach no program that is timed."""
+        return {"NVCC_APPEND_FLAGS": " ".join(self.flags)} if self.flags else {}
+
+    def with_flags(self, *flags: str) -> Command:
+        return replace(self, flags=(*self.flags, *flags))
 
 
 def build_command(task: Task, device: Device) -> Command:
@@ -38,7 +49,16 @@ def build_command(task: Task, device: Device) -> Command:
     if task.spec.backend == "make" and not re.search(r"\bARCH=", text):
         text = re.sub(r"(?<![\w./-])make(?![\w.-])", f"make ARCH=-arch={arch}", text, count=1)
         rewrites.append(f"make is given ARCH=-arch={arch}")
-    return Command(text, tuple(rewrites))
+    flags = device.build_flags(text + _makefiles(task))
+    if flags:
+        rewrites.append(f"nvcc is given {' '.join(flags)}, for {device.name}")
+    return Command(text, tuple(rewrites), flags)
+
+
+def _makefiles(task: Task) -> str:
+    """Where a make task keeps nvcc's flags."""
+    names = [name for name in task.harness_files if Path(name).name in _MAKEFILES or name.endswith(".mk")]
+    return "".join(f"\n{task.harness_files[name].read_text('utf-8', 'replace')}" for name in names)
 
 
 def test_command(task: Task) -> str:
@@ -58,9 +78,10 @@ def sanitizer_command(program: Path, tool: str, test: str) -> str:
     return f"{shlex.quote(str(program))} {options} {target}"
 
 
-def environment(toolkit: Toolkit | None, device: Device | None = None) -> dict[str, str]:
-    """The allow-list: a path with the toolkit first, a plain locale, and the device that was chosen."""
-    folders = [str(toolkit.nvcc.parent)] if toolkit else []
+def environment(toolkit: Toolkit | None, first: tuple[Path, ...] = ()) -> dict[str, str]:
+    """The allow-list: a path with ``first`` and the toolkit at its front, and a plain locale."""
+    folders = [str(folder) for folder in first]
+    folders += [str(toolkit.nvcc.parent)] if toolkit else []
     folders += ["/usr/local/bin", "/usr/bin", "/bin"]
     variables = {
         "PATH": ":".join(dict.fromkeys(folders)),
@@ -74,8 +95,6 @@ def environment(toolkit: Toolkit | None, device: Device | None = None) -> dict[s
     for name in _PASSED_THROUGH:
         if name in os.environ:
             variables[name] = os.environ[name]
-    if device is not None and device.kind == "cuda":
-        variables["CUDA_VISIBLE_DEVICES"] = device.uuid
     return variables
 
 

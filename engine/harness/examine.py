@@ -25,6 +25,7 @@ from engine.harness.preflight import preflight
 from engine.harness.reference import References
 from engine.harness.sandbox import Sandbox
 from engine.harness.step import Emit, SaveLog, Stand, StepRunner
+from engine.harness.timing import summarize
 from engine.harness.workspace import Workspace, remove_abandoned
 from engine.task import Task
 from engine.verdict import Category, classify
@@ -132,9 +133,9 @@ class _Examination:
         with self._workspace() as workspace:
             await self._build(workspace)
             if self._goes_on() and evidence.build is not None and evidence.build.ok:
-                if self._device.kind == "none":
+                if self._device.missing:
                     self._skip_test()
-                else:
+                elif await self._ready(workspace):
                     await self._judge(workspace)
         return evidence
 
@@ -171,12 +172,22 @@ class _Examination:
 
     async def _build(self, workspace: Workspace) -> None:
         command = backends.build_command(self._task, self._device)
-        ended = await self._steps.build(workspace, "build", command.text, self._budgets.build)
+        ended = await self._steps.build(workspace, "build", command, self._budgets.build)
         self._evidence.build = ended.evidence()
-        # without a device the architecture is our guess: an instruction that it lacks is not the candidate's fault
-        self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind == "none"
+        # without a GPU the architecture is our guess: an instruction that it lacks is not the candidate's fault
+        self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind != "cuda"
         record = ended.record(command.text)
         self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
+
+    async def _ready(self, workspace: Workspace) -> bool:
+        """What the device must do between a build and a run; what it cannot do is this machine's lack, not a fault."""
+        began = time.monotonic()
+        lacks = await self._device.prepare(workspace.path, workspace.device)
+        self._steps.spent += time.monotonic() - began
+        if lacks:
+            self._evidence.preflight = [*self._evidence.preflight, *(f"requires: {lack}" for lack in lacks)]
+            self._emit_findings()
+        return not lacks
 
     def _skip_test(self) -> None:
         missing = self._device.missing
@@ -235,14 +246,16 @@ class _Examination:
         """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
         which a report may change."""
         category = self._category()
-        tool = self._harness.toolkit.program("compute-sanitizer") if self._harness.sanitize else None
-        if tool is None or category not in _LOOK_CLOSER:
+        if not self._harness.sanitize or category not in _LOOK_CLOSER:
             return category
         with self._workspace() as workspace:
-            build = backends.build_command(self._task, self._device).text
-            lines = {"NVCC_APPEND_FLAGS": "-lineinfo"}  # a build of its own: line tables never reach a timed one
-            built = await self._steps.build(workspace, "sanitizer-build", build, self._budgets.build, extra=lines)
-            if built.exit_code != 0:
+            tool = self._device.sanitizer(self._harness.toolkit, workspace.device)
+            if tool is None:
+                return category
+            # a build of its own: line tables never reach a timed one
+            build = backends.build_command(self._task, self._device).with_flags("-lineinfo")
+            built = await self._steps.build(workspace, "sanitizer-build", build, self._budgets.build)
+            if built.exit_code != 0 or not await self._ready(workspace):
                 return category
             if self._spec.check is not None:
                 await self._feed(workspace)
@@ -285,6 +298,10 @@ class _Examination:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
         command = self._spec.check.time if self._spec.check is not None else self._spec.test_cmd
         if self._spec.timing_parser is None or command is None or self._task.reference is None:
+            return
+        if not self._device.times_count:
+            note = f"{self._device.name}: its times say nothing about a GPU"
+            self._steps.emit(summarize(self._job.iteration, [], [], self._job.gate, note, 0.0))
             return
         reference = await self._references.get(self._task, self._budgets.build)
         measurement = Measurement(self._steps, command, self._spec.timing_parser, self._budgets.test)

@@ -45,7 +45,10 @@ def _machine(task: Task, device: Device, toolkit: Toolkit | None) -> Iterator[st
         yield f"arch_exact: the task needs {spec.arch_exact}, {device.name} is sm_{device.sm}"
     for need in spec.requires:
         kind, _, name = need.partition(":")
-        if not _present(kind, name, toolkit):
+        reason = device.missing_library(name) if kind == "lib" else None
+        if reason is not None:
+            yield f"requires: {need}: {reason}"
+        elif not _present(kind, name, toolkit):
             yield f"requires: {need}"
 
 

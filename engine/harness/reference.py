@@ -27,7 +27,7 @@ class References:
             if task.digest not in self._built:
                 workspace = self._stand.workspace(task, task.reference.read_bytes(), self._scratch)
                 try:
-                    command = build_command(task, self._stand.device).text
+                    command = build_command(task, self._stand.device)
                     ended = await StepRunner(self._stand).build(workspace, "reference-build", command, wall)
                 except BaseException:
                     workspace.close()

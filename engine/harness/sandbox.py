@@ -33,8 +33,6 @@ _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
 _MOVING = "/mnt"
 """Where the workspace waits while a new /tmp is laid over the old one."""
 
-_GPU_NODES = ("nvidia*", "nvidia-caps/*", "dri/renderD*")
-
 
 @dataclass(frozen=True)
 class Box:
@@ -49,8 +47,9 @@ class Box:
     frozen: bool = False
     writable: tuple[str, ...] = ()
     visible: tuple[Path, ...] = ()
-    """Folders outside the system's own that a build needs, such as a toolkit in /opt."""
-    gpu: bool = False
+    """Folders outside the system's own that a step needs, such as a toolkit in /opt."""
+    nodes: tuple[str, ...] = ()
+    """What it sees of /dev, as patterns."""
     hide: tuple[Path, ...] = ()
     """Folders that must be covered where the rest of the disk is visible: the task itself, with its reference."""
 
@@ -114,8 +113,8 @@ class Bubblewrap:
         arguments = [*limits.prlimit(_process_limit(box.uid, limits)), "bwrap", *_ISOLATION, *_system_mounts()]
         for folder in box.visible:
             arguments += ["--ro-bind", str(folder), str(folder)]
-        if box.gpu:
-            arguments += _gpu_mounts()
+        if box.nodes:
+            arguments += _device_mounts(box.nodes)
         arguments += ["--ro-bind" if box.frozen else "--bind", str(box.workspace), WORKSPACE]
         for name in box.readonly:
             arguments += ["--ro-bind", str(box.workspace / name), f"{WORKSPACE}/{name}"]
@@ -182,9 +181,9 @@ def _system_mounts() -> tuple[str, ...]:
     return tuple(mounts)
 
 
-def _gpu_mounts() -> list[str]:
+def _device_mounts(patterns: tuple[str, ...]) -> list[str]:
     mounts = []
-    for pattern in _GPU_NODES:
+    for pattern in patterns:
         for node in sorted(Path("/dev").glob(pattern)):
             mounts += ["--dev-bind", str(node), str(node)]
     if Path("/sys").is_dir():

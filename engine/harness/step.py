@@ -12,6 +12,7 @@ from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.errors import InfraError
 from engine.harness import backends
+from engine.harness.backends import Command
 from engine.harness.limits import Limits
 from engine.harness.process import Ended, run_step
 from engine.harness.sandbox import Box, Sandbox
@@ -40,7 +41,13 @@ class Stand:
     def workspace(self, task: Task, code: bytes, scratch: Path | None) -> Workspace:
         """A fresh workspace, owned by whoever its processes will be."""
         owner = unprivileged_uid() if self.sandbox.drops_uid else None
-        return Workspace(task, code, owner, scratch)
+        workspace = Workspace(task, code, owner, scratch)
+        try:
+            self.device.equip(self.toolkit, workspace.device)
+        except BaseException:
+            workspace.close()
+            raise
+        return workspace
 
 
 def ignore(*_: object) -> None:
@@ -64,34 +71,34 @@ class StepRunner:
         self.spent += ended.seconds
         self.save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
 
-    async def build(
-        self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
-    ) -> Ended:
-        """A build: no GPU in sight, new files may appear, existing ones may not change."""
+    async def build(self, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
+        """A build: no device in sight, new files may appear, existing ones may not change."""
         files = workspace.files()
-        box = self._box(workspace, files, None, extra)
-        return await self._run(workspace, step, command, wall, box, files)
+        variables = self.stand.device.build_environment(self.stand.toolkit, workspace.device)
+        box = self._box(workspace, files, variables | command.environment)
+        return await self._run(workspace, step, command.text, wall, box, files)
 
     async def run(
         self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
     ) -> Ended:
-        """A program: with the GPU. A driver that has a checker may write into ``out`` only."""
+        """A program: with the device. A driver that has a checker may write into ``out`` only."""
         files = workspace.files()
-        box = self._box(workspace, files, self.stand.device, extra)
+        device = self.stand.device
+        variables = device.environment(self.stand.toolkit, workspace.device, wall)
+        box = self._box(workspace, files, variables | (extra or {}))
+        box = replace(box, nodes=device.nodes)
         if workspace.task.spec.check is not None:
             box = replace(box, readonly=(), frozen=True, writable=("out",))
         return await self._run(workspace, step, command, wall, box, files)
 
-    def _box(
-        self, workspace: Workspace, files: tuple[str, ...], device: Device | None, extra: dict[str, str] | None
-    ) -> Box:
+    def _box(self, workspace: Workspace, files: tuple[str, ...], variables: dict[str, str]) -> Box:
+        programs = workspace.device / "bin"
         return Box(
             workspace=workspace.path,
             uid=workspace.owner,
-            environment=backends.environment(self.stand.toolkit, device) | (extra or {}),
+            environment=backends.environment(self.stand.toolkit, (programs,) if programs.is_dir() else ()) | variables,
             readonly=files if len(files) <= _MOUNTED_FILES else (),
-            visible=backends.visible_folders(self.stand.toolkit),
-            gpu=device is not None and device.kind == "cuda",
+            visible=(*backends.visible_folders(self.stand.toolkit), workspace.device),
             hide=(workspace.task.folder,),
         )
 

@@ -32,8 +32,8 @@ _NAMED = 8
 class Workspace:
     """A fresh folder for one candidate; removed when the ``with`` block ends.
 
-    ``root`` holds ``ws`` (what the candidate sees), ``checker`` (ours alone), ``home`` and ``lock``, which is held as long as
-    the workspace is used. ``owner`` is the uid that the candidate's processes get, None when they keep ours.
+    ``root`` holds ``ws`` (what the candidate sees), ``device`` (what its device gives it, to read), ``checker`` (ours alone),
+    ``home`` and ``lock``, which is held as long as the workspace is used. ``owner`` is the uid that the candidate's processes get, None when they keep ours.
     """
 
     def __init__(self, task: Task, code: bytes, owner: int | None, scratch: Path | None = None) -> None:
@@ -48,6 +48,8 @@ class Workspace:
             for folder in (self.path, self.root / "home"):
                 folder.mkdir(mode=0o700)
             (self.root / "checker").mkdir(mode=0o700)
+            self.device.mkdir()
+            self.device.chmod(0o755)
             for name, source in task.harness_files.items():
                 self._place(name, source.read_bytes(), executable=os.access(source, os.X_OK))
             self._place(task.spec.solution_file, code)
@@ -62,6 +64,10 @@ class Workspace:
     @property
     def checker(self) -> Path:
         return self.root / "checker"
+
+    @property
+    def device(self) -> Path:
+        return self.root / "device"
 
     def _place(self, name: str, content: bytes, *, executable: bool = False) -> None:
         target = self.path / name

@@ -108,6 +108,7 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: War
         first_given(options.sandbox, settings.sandbox, default="auto"),
         settings.limits.apply(Limits()),
         hide=(corpus.path.resolve(), out.resolve()),
+        say=warn,
     )
     configs = chosen_configs(options.fixers, settings.fixers)
     fixers = _built(configs, warn)
@@ -168,6 +169,7 @@ def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) ->
         first_given(options.sandbox, default=record.sandbox),
         record.limits.apply(Limits()),
         hide=(corpus.path.resolve(), folder.resolve()),
+        say=warn,
     )
     same_conditions(run, corpus, harness, warn)
     fixers = _built(recorded_configs(run, settings.fixers), warn)

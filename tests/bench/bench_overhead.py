@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine import events as ev
-from engine.devices.base import Device
+from engine.devices.base import Device, Gpu
 from engine.devices.toolkit import find_toolkit
 from engine.fixers.scripted import ScriptedFixer
 from engine.harness import checker as checkers
@@ -60,7 +60,7 @@ async def main() -> None:
             toolkit="",
         )
         run = RunDirectory.create(record, plan_cells([task], [fixer], protocol), folder / "run")
-        device = Device(kind="cuda", name="host programs", uuid="bench", sm=90)
+        device = Gpu(name="host programs", uuid="bench", sm=90)
         harness = Harness(device=device, sandbox=choose_sandbox(), toolkit=find_toolkit(), sanitize=False)
         cpu = time.process_time()
         await Sweep(run, {task.id: task}, {fixer.name: fixer}, harness).play()

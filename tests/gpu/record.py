@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine import events as ev
 from engine.corpora import builtin_folder, load_corpus
-from engine.devices.cuda import choose_device
+from engine.devices.choose import choose_device
 from engine.devices.toolkit import find_toolkit
 from engine.harness.error_log import error_log
 from engine.harness.examine import Harness, Job

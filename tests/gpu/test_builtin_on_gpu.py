@@ -6,13 +6,12 @@ import pytest
 
 from engine import events as ev
 from engine.corpora import builtin_folder, load_corpus
-from engine.devices.cuda import choose_device
+from engine.devices.choose import choose_device
 from engine.devices.toolkit import Toolkit
-from engine.evidence import Evidence
-from engine.harness.examine import Harness, Job
+from engine.harness.examine import Harness
 from engine.harness.sandbox import Sandbox
-from engine.task import Task
 from engine.verdict import classify
+from tests.support.examining import examine
 
 pytestmark = pytest.mark.gpu
 
@@ -22,14 +21,6 @@ TASKS = load_corpus(builtin_folder()).tasks
 @pytest.fixture
 def gpu(toolkit: Toolkit, sandbox: Sandbox) -> Harness:
     return Harness(device=choose_device("cuda"), sandbox=sandbox, toolkit=toolkit)
-
-
-async def examine(harness: Harness, task: Task, code: bytes) -> tuple[Evidence, list[ev.Event]]:
-    events: list[ev.Event] = []
-    examined = await harness.examine(
-        Job(task=task, code=code, iteration=1, seed=7, launches=1), events.append, lambda step, text: None
-    )
-    return examined.evidence, events
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.devices.base import Device
+from engine.devices.base import Device, Gpu
 
 HOLDER = """
 import asyncio, sys
-from engine.devices.base import Device
+from engine.devices.base import Gpu
 
 async def hold():
-    async with Device(kind="cuda", name="x", uuid=sys.argv[1]).exclusive():
+    async with Gpu(name="x", uuid=sys.argv[1]).exclusive():
         print("held", flush=True)
         sys.stdin.readline()
 
@@ -27,7 +27,7 @@ asyncio.run(hold())
 
 @pytest.fixture
 def device():
-    device = Device(kind="cuda", name="x", uuid=f"test-{uuid.uuid4()}")
+    device = Gpu(name="x", uuid=f"test-{uuid.uuid4()}")
     yield device
     Path(f"/tmp/beaver-tui-gpu-{device.uuid}.lock").unlink()
 
@@ -79,5 +79,5 @@ async def test_tasks_of_one_process_take_turns(device: Device):
 
 
 async def test_no_device_needs_no_lock():
-    async with Device(kind="none", name="no GPU").exclusive():
+    async with Device(name="no GPU").exclusive():
         pass

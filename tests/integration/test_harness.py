@@ -65,7 +65,7 @@ async def test_a_hang_is_a_timeout_with_its_output_kept(harness, make_task):
 
 
 async def test_without_a_device_programs_are_built_and_the_reason_is_named(harness, make_task):
-    harness.device = Device(kind="none", name="no GPU", missing="needs a GPU: none here")
+    harness.device = Device(name="no GPU", missing="needs a GPU: none here")
     evidence, _ = await examine(harness, make_task(), SOLUTION)
     assert evidence.build is not None
     assert evidence.build.ok

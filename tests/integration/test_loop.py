@@ -120,7 +120,7 @@ async def test_a_reply_cut_by_the_token_limit_is_flagged(harness, make_task):
 
 
 async def test_a_machine_without_a_device_ends_at_once_and_asks_no_further(harness, make_task):
-    harness.device = Device(kind="none", name="no GPU", missing="needs a GPU, and this machine has none")
+    harness.device = Device(name="no GPU", missing="needs a GPU, and this machine has none")
     task = make_task(answers={"s": [SOLUTION, SOLUTION + "\n"]})
     trajectory = await play(task, harness)
     assert categories(trajectory) == ["environment_dependency"]

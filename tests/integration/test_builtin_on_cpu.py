@@ -1,0 +1,92 @@
+"""The built-in corpus on the CPU device: what a GPU shows, shown here, in seconds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from engine import events as ev
+from engine.corpora import builtin_folder, load_corpus
+from engine.devices.choose import choose_device
+from engine.devices.toolkit import Toolkit
+from engine.harness.examine import Harness
+from engine.harness.sandbox import Sandbox
+from engine.verdict import classify
+from tests.support.examining import examine
+
+TASKS = load_corpus(builtin_folder()).tasks
+
+SECONDS = 5.0
+"""What the test of a built-in task may take here, on two idle cores."""
+
+
+@pytest.fixture
+def cpu(toolkit: Toolkit, sandbox: Sandbox) -> Iterator[Harness]:
+    with closing(Harness(device=choose_device("cpu"), sandbox=sandbox, toolkit=toolkit)) as harness:
+        yield harness
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+async def test_the_broken_start_shows_its_category(cpu: Harness, name: str):
+    task = TASKS[name]
+    evidence, events = await examine(cpu, task, task.broken)
+    verdict = classify(evidence)
+    assert verdict.category == task.spec.category, verdict
+    for timed in (event for event in events if isinstance(event, ev.Timed)):
+        assert timed.gate == "unmeasured"
+        assert timed.speedup is None
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+async def test_the_reference_passes_without_hazards(cpu: Harness, name: str):
+    task = TASKS[name]
+    assert task.reference is not None
+    evidence, _ = await examine(cpu, task, task.reference.read_bytes())
+    verdict = classify(evidence)
+    assert verdict.category == "passed", verdict
+    assert verdict.hazards == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(TASKS))
+async def test_a_test_takes_seconds(cpu: Harness, name: str):
+    task = TASKS[name]
+    assert task.reference is not None
+    for code in (task.broken, task.reference.read_bytes()):
+        evidence, _ = await examine(cpu, task, code)
+        assert evidence.test is None or evidence.test.seconds < SECONDS
+
+
+async def test_an_illegal_address_is_confirmed_by_the_sanitizer_with_its_line(cpu: Harness):
+    task = TASKS["stencil_star"]
+    _, events = await examine(cpu, task, task.broken)
+    report = next(event for event in events if isinstance(event, ev.Sanitized) and event.tool == "memcheck")
+    assert report.exit_code == 99
+    assert "Invalid __global__ read" in report.output.text
+    assert "solution.cu:" in report.output.text
+
+
+async def test_a_hang_is_seen_before_its_time_is_used_up(cpu: Harness):
+    task = TASKS["vector_normalize"]
+    began = time.monotonic()
+    evidence, _ = await examine(cpu, task, task.broken)
+    verdict = classify(evidence)
+    assert verdict.category == "timeout"
+    assert "normalize_kernel" in verdict.line
+    assert time.monotonic() - began < 15
+
+
+async def test_a_candidate_finds_no_kernels_but_its_own(cpu: Harness, make_task):
+    reference = TASKS["softmax_rows"]
+    assert reference.reference is not None
+    await examine(cpu, reference, reference.reference.read_bytes())
+    spec = {
+        "check": None,
+        "test_cmd": 'test "$(ls "$BEAVER_CPU_KERNELS" | wc -l)" = 0 && ! touch "$BEAVER_CPU_KERNELS/x.so" 2>/dev/null',
+        "build_cmd": "true",
+    }
+    evidence, _ = await examine(cpu, make_task(spec=spec), b"int x;")
+    assert classify(evidence).category == "passed", evidence
