@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "errors.hpp"
 #include "memory.hpp"
@@ -53,13 +54,13 @@ void load_modules() {
     if (!all.changed) return;
     const std::lock_guard lock(all.mutex);
     all.changed = false;
-    for (const auto &module : all.modules) {
-        if (module->loaded || !module->registered) continue;
-        module->loaded = true;
-        load_module(*module);
+    std::vector<Module *> fresh;
+    for (const auto &module : all.modules)
+        if (!std::exchange(module->loaded, true) && module->registered) fresh.push_back(module.get());
+    load(fresh);
+    for (const Module *module : fresh)
         for (const auto &variable : module->variables)
             if (variable->managed_pointer) *variable->managed_pointer = reinterpret_cast<void *>(variable->address);
-    }
 }
 
 void reload_variables() {

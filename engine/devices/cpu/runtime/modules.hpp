@@ -62,8 +62,8 @@ const Variable *find_variable(const void *symbol);
 
 // The name of the module's kernels' object, see engine/devices/cpu/fatbin.py.
 std::string module_key(const void *wrapper);
-// Opens the module's object and binds kernels and variables to it; sets ``problem`` when there is none.
-void load_module(Module &module);
+// Opens the modules' objects and binds kernels and variables to them; sets ``problem`` where there is none.
+void load(const std::vector<Module *> &modules);
 // Writes the first values of a loaded module's variables into device memory.
 void write_first_values(const Module &module);
 

@@ -77,46 +77,49 @@ files::path translate(const std::string &file) {
     return folder;
 }
 
-// Folders that the translator has filled in this process, by the file that was translated; gone when the process ends.
+// Folders that the translator has filled, by the file that was translated. They go when the objects in them are loaded: a process
+// may end in ways in which nobody could clean up.
 class PrivateFolders {
 public:
+    PrivateFolders() = default;
+    PrivateFolders(const PrivateFolders &) = delete;
+    PrivateFolders &operator=(const PrivateFolders &) = delete;
+    ~PrivateFolders() {
+        std::error_code ignored;
+        for (const auto &[file, folder] : folders_) files::remove_all(folder, ignored);
+    }
     const files::path &of(const std::string &file) {
         auto found = folders_.find(file);
         if (found == folders_.end()) found = folders_.emplace(file, translate(file)).first;
         return found->second;
     }
-    ~PrivateFolders() {
-        std::error_code ignored;
-        for (const auto &[file, folder] : folders_)
-            if (owner_ == getpid()) files::remove_all(folder, ignored);
-    }
 
 private:
-    const pid_t owner_ = getpid();  // a forked child must leave its parent's folders alone
     std::map<std::string, files::path> folders_;
 };
 
 // Where the module's object should be; the folders that the harness has filled come first.
-std::vector<files::path> places(const Module &module) {
+std::vector<files::path> places(const Module &module, PrivateFolders &private_folders) {
     std::vector<files::path> folders(options().kernels.begin(), options().kernels.end());
     const auto holds = [key = module_key(module.wrapper)](const files::path &folder) {
         return files::exists(folder / (key + ".so")) || files::exists(folder / (key + ".why"));
     };
-    if (std::none_of(folders.begin(), folders.end(), holds) && !options().translate.empty()) {
-        static PrivateFolders private_folders;
+    if (std::none_of(folders.begin(), folders.end(), holds) && !options().translate.empty())
         folders.push_back(private_folders.of(file_of(module.wrapper)));
-    }
     return folders;
 }
 
 // The path of the module's object, or empty and why there is none.
-std::string find_object(const Module &module, std::string *problem) {
+std::string find_object(const Module &module, PrivateFolders &private_folders, std::string *problem) {
     const std::string key = module_key(module.wrapper);
-    for (const files::path &folder : places(module)) {
+    for (const files::path &folder : places(module, private_folders)) {
         if (const files::path object = folder / (key + ".so"); files::exists(object)) return object;
         if (std::ifstream why(folder / (key + ".why")); why && std::getline(why, *problem)) return {};
     }
-    *problem = file_of(module.wrapper) + " was built without PTX, or after its kernels were translated";
+    std::error_code ignored;
+    const std::string file = file_of(module.wrapper);
+    const files::path real = files::read_symlink(file, ignored);
+    *problem = (real.empty() ? file : real.string()) + " was built without PTX, or after the step that translates kernels";
     return {};
 }
 
@@ -142,7 +145,7 @@ void *open_object(const std::string &path) {
     if (!opened.insert(path).second) return open_copy(path);
     // Kernels call the runtime; it is not in the global scope when a plug-in has brought it in.
     Dl_info self;
-    if (dladdr(reinterpret_cast<void *>(&load_module), &self)) dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (dladdr(reinterpret_cast<void *>(&module_key), &self)) dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
     return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -194,6 +197,17 @@ void bind(Module &module, const beaver_module_type &object) {
     module.problem = "its translation does not hold it";  // said of a kernel or variable that stays without data
 }
 
+void load(Module &module, PrivateFolders &private_folders) {
+    const std::string path = find_object(module, private_folders, &module.problem);
+    if (path.empty()) return;
+    void *const handle = open_object(path);
+    const char *const problem = handle ? nullptr : dlerror();
+    const auto *object = handle ? static_cast<const beaver_module_type *>(dlsym(handle, "beaver_module")) : nullptr;
+    if (!object || object->abi != BEAVER_ABI)
+        give_up("cannot load " + path + ": " + (problem ? problem : "made by another version"), 126);
+    bind(module, *object);
+}
+
 }  // namespace
 
 std::string module_key(const void *address) {
@@ -207,15 +221,9 @@ std::string module_key(const void *address) {
     return sha256(text.data(), text.size());
 }
 
-void load_module(Module &module) {
-    const std::string path = find_object(module, &module.problem);
-    if (path.empty()) return;
-    void *const handle = open_object(path);
-    const char *const problem = handle ? nullptr : dlerror();
-    const auto *object = handle ? static_cast<const beaver_module_type *>(dlsym(handle, "beaver_module")) : nullptr;
-    if (!object || object->abi != BEAVER_ABI)
-        give_up("cannot load " + path + ": " + (problem ? problem : "made by another version"), 126);
-    bind(module, *object);
+void load(const std::vector<Module *> &modules) {
+    PrivateFolders private_folders;
+    for (Module *module : modules) load(*module, private_folders);
 }
 
 void write_first_values(const Module &module) {
