@@ -68,7 +68,8 @@ def quotient(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    return a if b == 0 else a - b * quotient(a, b)
+    """Of a division by zero an H200 leaves all ones."""
+    return -1 if b == 0 else a - b * quotient(a, b)
 
 
 for kind in ("u16", "s16", "u32", "s32", "u64", "s64"):
@@ -212,7 +213,12 @@ check(
     itertools.product((0, 1), (0, 1), (0, 1)),
 )
 
-S32 = ("u32", "u32")
+
+def seen(count: int, width: int) -> int:
+    """Of a field's position or length: its low byte by the manual, but all of it on an H200 in the forms of 64 bits."""
+    return count & 255 if width == 32 else min(count, 300)
+
+
 check(
     "add_sat_s32",
     "add.sat.s32 <d>, <a>, <b>;",
@@ -299,7 +305,7 @@ for width in (32, 64):
         )
 
         def extract(a: int, position: int, length: int, w: int = width, s: str = sign) -> int:
-            position, length = position & 255, length & 255
+            position, length = seen(position, w), seen(length, w)
             fill = 0 if s == "u" or length == 0 else a >> min(position + length - 1, w - 1) & 1
             return sum((a >> position + i & 1 if i < length and position + i < w else fill) << i for i in range(w))
 
@@ -313,7 +319,7 @@ for width in (32, 64):
         )
 
     def insert(a: int, b: int, position: int, length: int, w: int = width) -> int:
-        position, length = position & 255, length & 255
+        position, length = seen(position, w), seen(length, w)
         for i in range(length):
             if position + i < w:
                 b = b & ~(1 << position + i) | (a >> i & 1) << position + i
@@ -664,7 +670,9 @@ check(
     "u32",
     lambda a: a,
 )
-check("cvta_to_shared", "cvta.shared.u64 %rd4, <a>; cvta.to.shared.u64 <d>, %rd4;", "u64", "u64", lambda a: a)
+check(
+    "cvta_to_shared", "cvta.shared.u64 %rd4, <a>; cvta.to.shared.u64 <d>, %rd4;", "u64", "u64", lambda a: a & 0xFFFFFFFF
+)
 check(
     "local_memory",
     ".local .align 16 .b8 spill[32]; mov.u64 %rd4, spill; cvta.local.u64 %rd5, %rd4; st.local.u64 [%rd4+8], <a>; ld.u64 <d>, [%rd5+8];",

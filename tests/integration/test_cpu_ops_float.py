@@ -126,15 +126,47 @@ for (name, kind), mode in itertools.product({"f32": F32, "f64": F64}.items(), MO
         rows_of(kind, 1),
     )
 
+
+def tiny_or(kind: Format, exact_value: exact.Fraction, bits: int) -> int:
+    """.ftz: what is subnormal before it is rounded becomes a zero of its sign."""
+    return bits & kind.sign if abs(exact_value) < exact.Fraction(2) ** (1 - kind.bias) else bits
+
+
+def finite(*bits: int) -> bool:
+    return not any(F32.is_nan(one) or F32.is_infinite(one) for one in bits)
+
+
+def product_ftz(a: int, b: int) -> int | str:
+    a, b = F32.flush(a), F32.flush(b)
+    found = exact.multiply(F32, a, b)
+    return tiny_or(F32, F32.value(a) * F32.value(b), found) if finite(a, b) else found
+
+
+def fused_ftz(a: int, b: int, c: int, mode: str = "rn") -> int | str:
+    a, b, c = F32.flush(a), F32.flush(b), F32.flush(c)
+    found = exact.fused(F32, a, b, c, mode)
+    return tiny_or(F32, F32.value(a) * F32.value(b) + F32.value(c), found) if finite(a, b, c) else found
+
+
+SMALL = [(a, b) for a in (0x00800000, 0x80800001, 0x01000000) for b in (0x3F7FFFFF, 0x3F800000, 0x3F000000, 0xBEFFFFFF)]
+check("mul_ftz_f32", "mul.ftz.f32 <d>, <a>, <b>;", "f32 f32", "f32", product_ftz, rows_of(F32, 2) + SMALL)
+check(
+    "fma_ftz_f32",
+    "fma.rn.ftz.f32 <d>, <a>, <b>, <c>;",
+    "f32 f32 f32",
+    "f32",
+    fused_ftz,
+    rows_of(F32, 3) + [(*two, 0) for two in SMALL],
+)
+check(
+    "add_ftz_f32",
+    "add.ftz.f32 <d>, <a>, <b>;",
+    "f32 f32",
+    "f32",
+    lambda a, b: F32.flush(exact.add(F32, F32.flush(a), F32.flush(b))),
+    rows_of(F32, 2),
+)
 for operation, function in {"add": exact.add, "mul": exact.multiply}.items():
-    check(
-        f"{operation}_ftz_f32",
-        f"{operation}.ftz.f32 <d>, <a>, <b>;",
-        "f32 f32",
-        "f32",
-        lambda a, b, f=function: F32.flush(f(F32, F32.flush(a), F32.flush(b))),
-        rows_of(F32, 2),
-    )
     check(
         f"{operation}_sat_f32",
         f"{operation}.sat.f32 <d>, <a>, <b>;",
@@ -148,7 +180,7 @@ check(
     "fma.rz.ftz.sat.f32 <d>, <a>, <b>, <c>;",
     "f32 f32 f32",
     "f32",
-    lambda a, b, c: saturate(F32, F32.flush(exact.fused(F32, F32.flush(a), F32.flush(b), F32.flush(c), "rz"))),
+    lambda a, b, c: saturate(F32, fused_ftz(a, b, c, "rz")),
     rows_of(F32, 3),
 )
 check(
@@ -190,6 +222,14 @@ check(
     rows_of(F32, 3),
 )
 
+
+def signs_of(kind: Format, a: int, changed: int) -> int | str:
+    """neg and abs are arithmetic to an H200: a NaN becomes the canonical one; in f64 it stays, quieted."""
+    if not kind.is_nan(a):
+        return changed
+    return kind.nan if kind.nan is not None else a | 1 << kind.mantissa_bits - 1
+
+
 # half precision: one rounding each, pairs element by element
 for name, kind in {"f16": F16, "bf16": BF16}.items():
     one = kind.bias << kind.mantissa_bits
@@ -198,7 +238,14 @@ for name, kind in {"f16": F16, "bf16": BF16}.items():
         "sub": lambda a, b, k=kind: exact.add(k, a, b if k.is_nan(b) else b ^ k.sign),
         "mul": lambda a, b, k=kind: exact.multiply(k, a, b),
     }.items():
-        check(f"{operation}_{name}", f"{operation}.{name} <d>, <a>, <b>;", f"{name} {name}", name, function, rows_of(kind, 2))
+        check(
+            f"{operation}_{name}",
+            f"{operation}.{name} <d>, <a>, <b>;",
+            f"{name} {name}",
+            name,
+            function,
+            rows_of(kind, 2),
+        )
         check(
             f"{operation}_{name}x2",
             f"mov.b32 %r1, {{<a>, <b>}}; mov.b32 %r2, {{<b>, <c>}}; {operation}.{name}x2 %r1, %r1, %r2; mov.b32 {{%h0, <d>}}, %r1;",
@@ -208,7 +255,14 @@ for name, kind in {"f16": F16, "bf16": BF16}.items():
             rows_of(kind, 3),
         )
     fused = rows_of(kind, 3) + [(a, b, c ^ kind.sign) for a, b, c in rows_of(kind, 3)]
-    check(f"fma_rn_{name}", f"fma.rn.{name} <d>, <a>, <b>, <c>;", f"{name} {name} {name}", name, lambda a, b, c, k=kind: exact.fused(k, a, b, c), fused)
+    check(
+        f"fma_rn_{name}",
+        f"fma.rn.{name} <d>, <a>, <b>, <c>;",
+        f"{name} {name} {name}",
+        name,
+        lambda a, b, c, k=kind: exact.fused(k, a, b, c),
+        fused,
+    )
     check(
         f"fma_rn_relu_{name}",
         f"fma.rn.relu.{name} <d>, <a>, <b>, <c>;",
@@ -217,8 +271,22 @@ for name, kind in {"f16": F16, "bf16": BF16}.items():
         lambda a, b, c, k=kind: 0 if not k.is_nan(found := exact.fused(k, a, b, c)) and k.negative(found) else found,
         fused,
     )
-    check(f"neg_{name}", f"neg.{name} <d>, <a>;", name, name, lambda a, k=kind: a ^ k.sign, rows_of(kind, 1))
-    check(f"abs_{name}", f"abs.{name} <d>, <a>;", name, name, lambda a, k=kind: a & ~k.sign, rows_of(kind, 1))
+    check(
+        f"neg_{name}",
+        f"neg.{name} <d>, <a>;",
+        name,
+        name,
+        lambda a, k=kind: signs_of(k, a, a ^ k.sign),
+        rows_of(kind, 1),
+    )
+    check(
+        f"abs_{name}",
+        f"abs.{name} <d>, <a>;",
+        name,
+        name,
+        lambda a, k=kind: signs_of(k, a, a & ~k.sign),
+        rows_of(kind, 1),
+    )
     check(
         f"fma_sat_{name}x2" if name == "f16" else f"fma_{name}x2",
         f"mov.b32 %r1, {{<a>, <a>}}; mov.b32 %r2, {{<b>, <b>}}; mov.b32 %r3, {{<c>, <c>}}; fma.rn{'.sat' if name == 'f16' else ''}.{name}x2 %r1, %r1, %r2, %r3; mov.b32 {{%h0, <d>}}, %r1;",
@@ -258,12 +326,21 @@ def comparison(holds: Callable[[object, object], bool], of_nan: bool) -> Callabl
     def test(kind: Format, a: int, b: int) -> bool:
         if kind.is_nan(a) or kind.is_nan(b):
             return of_nan
-        return holds(*(math.copysign(math.inf, -kind.negative(x)) if kind.is_infinite(x) else kind.value(x) for x in (a, b)))
+        return holds(
+            *(math.copysign(math.inf, -kind.negative(x)) if kind.is_infinite(x) else kind.value(x) for x in (a, b))
+        )
 
     return test
 
 
-ORDERED = {"eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+ORDERED = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
 TESTS = {
     **{name: comparison(function, False) for name, function in ORDERED.items()},
     **{f"{name}u": comparison(function, True) for name, function in ORDERED.items()},
@@ -279,15 +356,56 @@ for (name, kind), test in itertools.product({"f32": F32, "f64": F64}.items(), TE
         lambda a, b, k=kind, t=test: int(TESTS[t](k, a, b)),
         rows_of(kind, 2),
     )
-check("setp_lt_ftz_f32", "setp.lt.ftz.f32 <d>, <a>, <b>;", "f32 f32", "pred", lambda a, b: int(TESTS["lt"](F32, F32.flush(a), F32.flush(b))), rows_of(F32, 2))
-check("set_leu_f32_f32", "set.leu.f32.f32 <d>, <a>, <b>;", "f32 f32", "f32", lambda a, b: 0x3F800000 if TESTS["leu"](F32, a, b) else 0, rows_of(F32, 2))
-check("set_eq_u32_f32", "set.eq.u32.f32 <d>, <a>, <b>;", "f32 f32", "u32", lambda a, b: 0xFFFFFFFF if TESTS["eq"](F32, a, b) else 0, rows_of(F32, 2))
-check("slct_f32_f32", "slct.f32.f32 <d>, <a>, <b>, <c>;", "f32 f32 f32", "f32", lambda a, b, c: a if TESTS["ge"](F32, c, 0) else b, rows_of(F32, 3))
+check(
+    "setp_lt_ftz_f32",
+    "setp.lt.ftz.f32 <d>, <a>, <b>;",
+    "f32 f32",
+    "pred",
+    lambda a, b: int(TESTS["lt"](F32, F32.flush(a), F32.flush(b))),
+    rows_of(F32, 2),
+)
+check(
+    "set_leu_f32_f32",
+    "set.leu.f32.f32 <d>, <a>, <b>;",
+    "f32 f32",
+    "f32",
+    lambda a, b: 0x3F800000 if TESTS["leu"](F32, a, b) else 0,
+    rows_of(F32, 2),
+)
+check(
+    "set_eq_u32_f32",
+    "set.eq.u32.f32 <d>, <a>, <b>;",
+    "f32 f32",
+    "u32",
+    lambda a, b: 0xFFFFFFFF if TESTS["eq"](F32, a, b) else 0,
+    rows_of(F32, 2),
+)
+check(
+    "slct_f32_f32",
+    "slct.f32.f32 <d>, <a>, <b>, <c>;",
+    "f32 f32 f32",
+    "f32",
+    lambda a, b, c: a if TESTS["ge"](F32, c, 0) else b,
+    rows_of(F32, 3),
+)
 
 for name, kind in {"f32": F32, "f64": F64}.items():
-    # a sign bit is all that neg, abs and copysign touch
-    check(f"neg_{name}", f"neg.{name} <d>, <a>;", name, name, lambda a, k=kind: a ^ k.sign, rows_of(kind, 1))
-    check(f"abs_{name}", f"abs.{name} <d>, <a>;", name, name, lambda a, k=kind: a & ~k.sign, rows_of(kind, 1))
+    check(
+        f"neg_{name}",
+        f"neg.{name} <d>, <a>;",
+        name,
+        name,
+        lambda a, k=kind: signs_of(k, a, a ^ k.sign),
+        rows_of(kind, 1),
+    )
+    check(
+        f"abs_{name}",
+        f"abs.{name} <d>, <a>;",
+        name,
+        name,
+        lambda a, k=kind: signs_of(k, a, a & ~k.sign),
+        rows_of(kind, 1),
+    )
     check(
         f"copysign_{name}",
         f"copysign.{name} <d>, <a>, <b>;",
@@ -301,18 +419,64 @@ for name, kind in {"f32": F32, "f64": F64}.items():
         "infinite": lambda k, a: k.is_infinite(a),
         "number": lambda k, a: not k.is_nan(a),
         "notanumber": lambda k, a: k.is_nan(a),
-        "normal": lambda k, a: 0 < (a & k.infinity) < k.infinity,
+        "normal": lambda k, a: (a & ~k.sign) == 0 or 0 < (a & k.infinity) < k.infinity,
         "subnormal": lambda k, a: (a & k.infinity) == 0 and (a & ~k.sign) != 0,
     }.items():
-        check(f"testp_{test}_{name}", f"testp.{test}.{name} <d>, <a>;", name, "pred", lambda a, k=kind, h=holds: int(h(k, a)), rows_of(kind, 1))
+        check(
+            f"testp_{test}_{name}",
+            f"testp.{test}.{name} <d>, <a>;",
+            name,
+            "pred",
+            lambda a, k=kind, h=holds: int(h(k, a)),
+            rows_of(kind, 1),
+        )
 
 # a NaN that was only moved keeps its bits; one that arithmetic made has a GPU's
-check("payload_survives_moves", "{ .reg .f32 x; mov.f32 x, <a>; setp.eq.u32 %p0, 0, 0; selp.f32 <d>, x, 0f00000000, %p0; }", "f32", "f32", lambda a: a, rows_of(F32, 1))
-check("nan_made_by_arithmetic_through_a_move", "{ .reg .f32 x, y; add.f32 x, <a>, <b>; mov.f32 y, x; mov.b32 %r1, y; mov.b32 <d>, %r1; }", "f32 f32", "f32", lambda a, b: exact.add(F32, a, b), rows_of(F32, 2))
-check("constants", "{ .reg .f32 x; mov.f32 x, 0f7F800000; add.f32 x, x, 0f3DCCCCCD; min.f32 <d>, x, <a>; }", "f32", "f32", lambda a: exact.minimum(F32, 0x7F800000, a), rows_of(F32, 1))
-check("double_constants", "{ .reg .f64 x; mov.f64 x, 0d3FB999999999999A; add.f64 <d>, x, 0dBFB999999999999A; }", "f64", "f64", lambda a: 0, [(0,)])
+check(
+    "payload_survives_moves",
+    "{ .reg .f32 x; mov.f32 x, <a>; setp.eq.u32 %p0, 0, 0; selp.f32 <d>, x, 0f00000000, %p0; }",
+    "f32",
+    "f32",
+    lambda a: a,
+    rows_of(F32, 1),
+)
+check(
+    "nan_made_by_arithmetic_through_a_move",
+    "{ .reg .f32 x, y; add.f32 x, <a>, <b>; mov.f32 y, x; mov.b32 %r1, y; mov.b32 <d>, %r1; }",
+    "f32 f32",
+    "f32",
+    lambda a, b: exact.add(F32, a, b),
+    rows_of(F32, 2),
+)
+check(
+    "constants",
+    "{ .reg .f32 x; mov.f32 x, 0f7F800000; add.f32 x, x, 0f3DCCCCCD; min.f32 <d>, x, <a>; }",
+    "f32",
+    "f32",
+    lambda a: exact.minimum(F32, 0x7F800000, a),
+    rows_of(F32, 1),
+)
+check(
+    "double_constants",
+    "{ .reg .f64 x; mov.f64 x, 0d3FB999999999999A; add.f64 <d>, x, 0dBFB999999999999A; }",
+    "f64",
+    "f64",
+    lambda a: 0,
+    [(0,)],
+)
 
 # ---- conversions
+
+
+def nan_of(bits: int, source: Format, target: Format) -> int | str:
+    """What an H200 makes of a NaN: from f64, and from bf16 to f32, its sign and upper bits stay; else it is the canonical one."""
+    if target is F64:
+        return NAN
+    if source is F64:
+        cut = (bits & (1 << 52) - 1) >> 52 - target.mantissa_bits
+        return (target.sign if source.negative(bits) else 0) | target.infinity | cut | 1 << target.mantissa_bits - 1
+    return bits << 16 if (source, target) == (BF16, F32) else target.nan
+
 
 FLOATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 for (source, wide), (target, narrow) in itertools.product(FLOATS.items(), repeat=2):
@@ -332,10 +496,12 @@ for (source, wide), (target, narrow) in itertools.product(FLOATS.items(), repeat
             f"cvt{'.' + mode if mode else ''}.{target}.{source} <d>, <a>;",
             source,
             target,
-            lambda a, w=wide, n=narrow, m=mode: exact.convert(a, w, n, m or "rn"),
+            lambda a, w=wide, n=narrow, m=mode: nan_of(a, w, n) if w.is_nan(a) else exact.convert(a, w, n, m or "rn"),
             special,
         )
-for (source, kind), target, mode in itertools.product(FLOATS.items(), ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"), ("rni", "rzi", "rmi", "rpi")):
+for (source, kind), target, mode in itertools.product(
+    FLOATS.items(), ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"), ("rni", "rzi", "rmi", "rpi")
+):
     limit = kind.round(exact.Fraction(2) ** (int(target[1:]) - 1))
     near = [limit + step for step in (-2, -1, 0, 1, 2, 1 << kind.mantissa_bits)]
     halves = [kind.round(exact.Fraction(n, 2)) for n in range(-7, 8)]
@@ -345,7 +511,11 @@ for (source, kind), target, mode in itertools.product(FLOATS.items(), ("u8", "s8
         source,
         target if target[1:] != "8" else "u16",
         lambda a, k=kind, t=target, m=mode: widened(exact.to_integer(a, k, t, m), t),
-        [(bits & ~kind.sign | sign if bits else 0,) for bits in edges(kind) + near + halves + numbers(kind, 40) for sign in (0, kind.sign)],
+        [
+            (bits & ~kind.sign | sign if bits else 0,)
+            for bits in edges(kind) + near + halves + numbers(kind, 40)
+            for sign in (0, kind.sign)
+        ],
     )
 
 
@@ -354,22 +524,85 @@ def widened(bits: int, kind: str) -> int:
     return (bits - 256) & 0xFFFF if kind == "s8" and bits & 0x80 else bits
 
 
-INTEGER_EDGES = [0, 1, 2, 3, 1 << 24, (1 << 24) + 1, (1 << 24) + 3, (1 << 53) + 1, (1 << 31) - 1, 65503, 65504, 65519, 65520, 2049, 257, 4097]
-for (target, kind), source, mode in itertools.product(FLOATS.items(), ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"), MODES):
+INTEGER_EDGES = [
+    0,
+    1,
+    2,
+    3,
+    1 << 24,
+    (1 << 24) + 1,
+    (1 << 24) + 3,
+    (1 << 53) + 1,
+    (1 << 31) - 1,
+    65503,
+    65504,
+    65519,
+    65520,
+    2049,
+    257,
+    4097,
+]
+for (target, kind), source, mode in itertools.product(
+    FLOATS.items(), ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"), MODES
+):
     width = int(source[1:])
     values = {value & ((1 << width) - 1) for value in INTEGER_EDGES + [-value for value in INTEGER_EDGES]}
-    values |= {RANDOM.getrandbits(width) >> RANDOM.randrange(width) for _ in range(60)} | {1 << (width - 1), (1 << width) - 1}
+    values |= {RANDOM.getrandbits(width) >> RANDOM.randrange(width) for _ in range(60)} | {
+        1 << (width - 1),
+        (1 << width) - 1,
+    }
 
     def from_integer(a: int, kind: Format = kind, source: str = source, mode: str = mode, width: int = width) -> int:
         a &= (1 << width) - 1
         return kind.round(exact.Fraction(a - (a >> (width - 1) << width) if source[0] == "s" else a), mode)
 
-    check(f"cvt_{mode}_{target}_{source}", f"cvt.{mode}.{target}.{source} <d>, <a>;", source.replace("8", "16"), target, from_integer, [(value,) for value in sorted(values)])
+    check(
+        f"cvt_{mode}_{target}_{source}",
+        f"cvt.{mode}.{target}.{source} <d>, <a>;",
+        source.replace("8", "16"),
+        target,
+        from_integer,
+        [(value,) for value in sorted(values)],
+    )
 
-check("cvt_rni_f32", "cvt.rni.f32.f32 <d>, <a>;", "f32", "f32", lambda a: a if F32.is_infinite(a) else F32.nan if F32.is_nan(a) else F32.round(exact.Fraction(round(F32.value(a))), "rn", F32.negative(a)), [(b,) for b in edges(F32)] + [(F32.round(exact.Fraction(n, 2)),) for n in range(-9, 10)])
-check("cvt_sat_f32_f64", "cvt.rn.sat.f32.f64 <d>, <a>;", "f64", "f32", lambda a: saturate(F32, exact.convert(a, F64, F32)), rows_of(F64, 1))
-check("cvt_ftz_s32_f32", "cvt.rpi.ftz.s32.f32 <d>, <a>;", "f32", "s32", lambda a: exact.to_integer(F32.flush(a), F32, "s32", "rpi"), rows_of(F32, 1))
-check("cvt_rn_relu_f16_f32", "cvt.rn.relu.f16.f32 <d>, <a>;", "f32", "f16", lambda a: 0 if F32.negative(a) and not F32.is_nan(a) else exact.convert(a, F32, F16), rows_of(F32, 1))
+check(
+    "cvt_rni_f32",
+    "cvt.rni.f32.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    lambda a: (
+        a
+        if F32.is_infinite(a)
+        else F32.nan
+        if F32.is_nan(a)
+        else F32.round(exact.Fraction(round(F32.value(a))), "rn", F32.negative(a))
+    ),
+    [(b,) for b in edges(F32)] + [(F32.round(exact.Fraction(n, 2)),) for n in range(-9, 10)],
+)
+check(
+    "cvt_sat_f32_f64",
+    "cvt.rn.sat.f32.f64 <d>, <a>;",
+    "f64",
+    "f32",
+    lambda a: saturate(F32, exact.convert(a, F64, F32)),
+    rows_of(F64, 1),
+)
+check(
+    "cvt_ftz_s32_f32",
+    "cvt.rpi.ftz.s32.f32 <d>, <a>;",
+    "f32",
+    "s32",
+    lambda a: exact.to_integer(F32.flush(a), F32, "s32", "rpi"),
+    rows_of(F32, 1),
+)
+check(
+    "cvt_rn_relu_f16_f32",
+    "cvt.rn.relu.f16.f32 <d>, <a>;",
+    "f32",
+    "f16",
+    lambda a: 0 if F32.negative(a) and not F32.is_nan(a) else exact.convert(a, F32, F16),
+    rows_of(F32, 1),
+)
 for pair, half in {"f16x2": F16, "bf16x2": BF16}.items():
     check(
         f"cvt_rn_{pair}_f32",
@@ -385,7 +618,9 @@ for mode in ("rna", "rn", "rz"):
         f"cvt.{mode}.tf32.f32 <d>, <a>;",
         "f32",
         "u32",
-        lambda a, m=mode: 0x7FFFFFFF if F32.is_nan(a) else exact.convert(a, F32, TF32, m) << 13,
+        lambda a, m=mode: (
+            (a if m == "rna" else 0x7FFFFFFF) & ~0x1FFF if F32.is_nan(a) else exact.convert(a, F32, TF32, m) << 13
+        ),
         rows_of(F32, 1),
     )
 
@@ -407,7 +642,10 @@ def eight_bits(bits: int, source: Format, name: str) -> int:
 
 
 for name in ("e4m3", "e5m2"):
-    wide = [exact.F32.round(exact.Fraction(n, 64)) for n in range(0, 500, 7)] + [F32.round(exact.Fraction(n)) for n in (240, 255, 256, 272, 400, 431, 432, 440, 447, 448, 463, 464, 465, 500, 57343, 57344, 61440)]
+    wide = [exact.F32.round(exact.Fraction(n, 64)) for n in range(0, 500, 7)] + [
+        F32.round(exact.Fraction(n))
+        for n in (240, 255, 256, 272, 400, 431, 432, 440, 447, 448, 463, 464, 465, 500, 57343, 57344, 61440)
+    ]
     check(
         f"cvt_{name}x2_f32",
         f"cvt.rn.satfinite.{name}x2.f32 <d>, <a>, <b>;",
@@ -433,7 +671,14 @@ for name in ("e4m3", "e5m2"):
             return sign | F16.round(exact.Fraction(2) ** 8 * exact.Fraction(8 + (a & 7), 8))
         return exact.convert(a, E4M3 if name == "e4m3" else E5M2, F16)
 
-    check(f"cvt_f16x2_{name}x2", f"cvt.rn.f16x2.{name}x2 %r1, <a>; mov.b32 {{%h0, <d>}}, %r1;", "u16", "f16", lambda a, f=to_half: f(a >> 8), [(a << 8,) for a in range(256)])
+    check(
+        f"cvt_f16x2_{name}x2",
+        f"cvt.rn.f16x2.{name}x2 %r1, <a>; mov.b32 {{%h0, <d>}}, %r1;",
+        "u16",
+        "f16",
+        lambda a, f=to_half: f(a >> 8),
+        [(a << 8,) for a in range(256)],
+    )
 
 # ---- approximations: the exact value within two units in the last place, and the manual's special values
 
@@ -459,18 +704,88 @@ def approximate(function: Callable[[float], float], special: dict[int, int]) -> 
 
 
 INF, MINUS_INF, MINUS_ZERO, QNAN = 0x7F800000, 0xFF800000, 0x80000000, 0x7FFFFFFF
-SAMPLES = [(0,), (MINUS_ZERO,), (INF,), (MINUS_INF,), (QNAN,)] + [(f32_of(x),) for x in (0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 10.0, 100.25)]
+SAMPLES = [(0,), (MINUS_ZERO,), (INF,), (MINUS_INF,), (QNAN,)] + [
+    (f32_of(x),) for x in (0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 10.0, 100.25)
+]
 SIGNED_SAMPLES = SAMPLES + [(bits | F32.sign,) for (bits,) in SAMPLES[5:]]
-check("sin_approx_f32", "sin.approx.f32 <d>, <a>;", "f32", "f32", approximate(math.sin, {INF: QNAN, MINUS_INF: QNAN, MINUS_ZERO: MINUS_ZERO}), SIGNED_SAMPLES, ulps=2)
-check("cos_approx_f32", "cos.approx.f32 <d>, <a>;", "f32", "f32", approximate(math.cos, {INF: QNAN, MINUS_INF: QNAN}), SIGNED_SAMPLES, ulps=2)
-check("ex2_approx_f32", "ex2.approx.f32 <d>, <a>;", "f32", "f32", approximate(lambda x: 2.0**x, {INF: INF, MINUS_INF: 0}), SIGNED_SAMPLES, ulps=2)
-check("lg2_approx_f32", "lg2.approx.f32 <d>, <a>;", "f32", "f32", approximate(math.log2, {0: MINUS_INF, MINUS_ZERO: MINUS_INF, INF: INF, MINUS_INF: QNAN}), SAMPLES, ulps=2)
-check("lg2_approx_of_negative_numbers", "lg2.approx.f32 <d>, <a>;", "f32", "f32", lambda a: QNAN, [(bits | F32.sign,) for (bits,) in SAMPLES[5:]])
+check(
+    "sin_approx_f32",
+    "sin.approx.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    approximate(math.sin, {INF: QNAN, MINUS_INF: QNAN, MINUS_ZERO: MINUS_ZERO}),
+    SIGNED_SAMPLES,
+    ulps=2,
+)
+check(
+    "cos_approx_f32",
+    "cos.approx.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    approximate(math.cos, {INF: QNAN, MINUS_INF: QNAN}),
+    SIGNED_SAMPLES,
+    ulps=2,
+)
+check(
+    "ex2_approx_f32",
+    "ex2.approx.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    approximate(lambda x: 2.0**x, {INF: INF, MINUS_INF: 0}),
+    SIGNED_SAMPLES,
+    ulps=2,
+)
+check(
+    "lg2_approx_f32",
+    "lg2.approx.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    approximate(math.log2, {0: MINUS_INF, MINUS_ZERO: MINUS_INF, INF: INF, MINUS_INF: QNAN}),
+    SAMPLES,
+    ulps=2,
+)
+check(
+    "lg2_approx_of_negative_numbers",
+    "lg2.approx.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    lambda a: QNAN,
+    [(bits | F32.sign,) for (bits,) in SAMPLES[5:]],
+)
 check("tanh_approx_f32", "tanh.approx.f32 <d>, <a>;", "f32", "f32", approximate(math.tanh, {}), SIGNED_SAMPLES, ulps=2)
-check("rsqrt_approx_f32", "rsqrt.approx.f32 <d>, <a>;", "f32", "f32", approximate(lambda x: 1 / math.sqrt(x), {0: INF, MINUS_ZERO: MINUS_INF, INF: 0, MINUS_INF: QNAN}), SAMPLES, ulps=2)
-check("sqrt_approx_ftz_f32", "sqrt.approx.ftz.f32 <d>, <a>;", "f32", "f32", lambda a: exact.square_root(F32, F32.flush(a)), rows_of(F32, 1))
-check("rcp_approx_ftz_f32", "rcp.approx.ftz.f32 <d>, <a>;", "f32", "f32", lambda a: F32.flush(exact.divide(F32, 0x3F800000, F32.flush(a))), rows_of(F32, 1))
-check("div_full_f32", "div.full.f32 <d>, <a>, <b>;", "f32 f32", "f32", lambda a, b: exact.divide(F32, a, b), rows_of(F32, 2))
+check(
+    "rsqrt_approx_f32",
+    "rsqrt.approx.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    approximate(lambda x: 1 / math.sqrt(x), {0: INF, MINUS_ZERO: MINUS_INF, INF: 0, MINUS_INF: QNAN}),
+    SAMPLES,
+    ulps=2,
+)
+check(
+    "sqrt_approx_ftz_f32",
+    "sqrt.approx.ftz.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    lambda a: exact.square_root(F32, F32.flush(a)),
+    rows_of(F32, 1),
+)
+check(
+    "rcp_approx_ftz_f32",
+    "rcp.approx.ftz.f32 <d>, <a>;",
+    "f32",
+    "f32",
+    lambda a: F32.flush(exact.divide(F32, 0x3F800000, F32.flush(a))),
+    rows_of(F32, 1),
+)
+check(
+    "div_full_f32",
+    "div.full.f32 <d>, <a>, <b>;",
+    "f32 f32",
+    "f32",
+    lambda a, b: exact.divide(F32, a, b),
+    rows_of(F32, 2),
+)
 BIG = f32_of(2.0**126)
 
 
@@ -492,17 +807,37 @@ check(
     "rcp.approx.ftz.f64 <d>, <a>;",
     "f64",
     "f64",
-    lambda a: NAN if F64.is_nan(a) else F64.flush(exact.divide(F64, F64.bias << 52, upper(a))) & ~0xFFFFFFFF,
+    lambda a: (
+        0x7FFFFFFF00000000
+        if F64.is_nan(upper(a))
+        else F64.flush(exact.divide(F64, F64.bias << 52, upper(a))) & ~0xFFFFFFFF
+    ),
     rows_of(F64, 1),
 )
 for name, kind in {"f16": F16, "bf16": BF16}.items():
     points = [kind.round(exact.Fraction(n, 8)) for n in range(-40, 41)]
 
     def through_double(function: Callable[[float], float], kind: Format = kind) -> Expected:
-        return lambda a: kind.round(exact.Fraction(function(float(kind.value(a)))), "rn", kind.negative(a) and function(0.0) == 0)
+        return lambda a: kind.round(
+            exact.Fraction(function(float(kind.value(a)))), "rn", kind.negative(a) and function(0.0) == 0
+        )
 
-    check(f"ex2_approx_{name}", f"ex2.approx{'.ftz' if name == 'bf16' else ''}.{name} <d>, <a>;", name, name, through_double(lambda x: 2.0**x), [(p,) for p in points])
-    check(f"tanh_approx_{name}", f"tanh.approx.{name} <d>, <a>;", name, name, through_double(math.tanh), [(p,) for p in points])
+    check(
+        f"ex2_approx_{name}",
+        f"ex2.approx{'.ftz' if name == 'bf16' else ''}.{name} <d>, <a>;",
+        name,
+        name,
+        through_double(lambda x: 2.0**x),
+        [(p,) for p in points],
+    )
+    check(
+        f"tanh_approx_{name}",
+        f"tanh.approx.{name} <d>, <a>;",
+        name,
+        name,
+        through_double(math.tanh),
+        [(p,) for p in points],
+    )
 
 # f32 addition in memory flushes subnormal numbers in global memory only
 for space, place in {"global": "pool", "shared": "tile"}.items():
@@ -518,8 +853,22 @@ for space, place in {"global": "pool", "shared": "tile"}.items():
         added,
         rows_of(F32, 2),
     )
-check("atom_add_f64", "st.global.b64 [pool], <a>; red.global.add.f64 [pool], <b>; ld.global.b64 <d>, [pool];", "f64 f64", "f64", lambda a, b: exact.add(F64, a, b), rows_of(F64, 2))
-check("atom_add_noftz_f16", "st.global.b16 [pool], <a>; atom.global.add.noftz.f16 %h0, [pool], <b>; ld.global.b16 <d>, [pool];", "f16 f16", "f16", lambda a, b: exact.add(F16, a, b), rows_of(F16, 2))
+check(
+    "atom_add_f64",
+    "st.global.b64 [pool], <a>; red.global.add.f64 [pool], <b>; ld.global.b64 <d>, [pool];",
+    "f64 f64",
+    "f64",
+    lambda a, b: exact.add(F64, a, b),
+    rows_of(F64, 2),
+)
+check(
+    "atom_add_noftz_f16",
+    "st.global.b16 [pool], <a>; atom.global.add.noftz.f16 %h0, [pool], <b>; ld.global.b16 <d>, [pool];",
+    "f16 f16",
+    "f16",
+    lambda a, b: exact.add(F16, a, b),
+    rows_of(F16, 2),
+)
 check(
     "atom_add_v2_f32",
     "st.global.v2.b32 [pool], {<a>, <b>}; red.global.add.v2.f32 [pool], {<b>, <a>}; ld.global.b32 <d>, [pool+4];",
@@ -554,4 +903,6 @@ def test_instruction_rounds_the_exact_result(kernels: Kernels, name: str) -> Non
         for row, (found,), one in zip(rows, kernels.run(name, rows, untyped), wanted, strict=True):
             if isinstance(one, int):
                 one &= (1 << WIDTHS[case.results]) - 1
-            assert agree(found, one, kind, ulps), f"{case.ptx} of {[hex(v) for v in row]} gives {found:#x}, not {one if isinstance(one, str) else hex(one)}"
+            assert agree(found, one, kind, ulps), (
+                f"{case.ptx} of {[hex(v) for v in row]} gives {found:#x}, not {one if isinstance(one, str) else hex(one)}"
+            )

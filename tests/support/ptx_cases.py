@@ -17,9 +17,8 @@ HEADERS = Path(emit.__file__).parent.parent / "runtime"
 SLOT = 16
 """Bytes between the values of a row."""
 
-LOADED = {"u8": "b8", "pred": "u8"}
-
 RUNTIME = r"""
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,36 +28,38 @@ RUNTIME = r"""
 
 extern const beaver_module_type beaver_module;
 enum { CHUNK = 1 << BEAVER_CHUNK_SHIFT };
-static beaver_control *control;
 static uint8_t shared[1 << 16], local[1 << 16];
-static char last[200];
 
-static void *at(uint64_t address, size_t size)
+static int at(uint64_t address, size_t size)
 {
     void *made = mmap((void *)address, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    return made == (void *)address ? made : NULL;
+    return made == (void *)address || (made == MAP_FAILED && errno == EEXIST); /* another library of this process made it */
 }
 
 const char *prepare(void)
 {
-    static int done;
-    if (!done++ && (!at(BEAVER_CONTROL, 4096) || !at(BEAVER_CHUNKS, BEAVER_WINDOW_SIZE >> BEAVER_CHUNK_SHIFT) || !at(BEAVER_WINDOW + BEAVER_ALIAS, 3 * CHUNK)))
+    if (!at(BEAVER_CONTROL, 4096) || !at(BEAVER_CHUNKS, BEAVER_WINDOW_SIZE >> BEAVER_CHUNK_SHIFT) || !at(BEAVER_WINDOW + BEAVER_ALIAS, 3 * CHUNK))
         return "no memory at the fixed addresses";
     memset((void *)BEAVER_CHUNKS, BEAVER_OPEN, 3);
+    return NULL;
+}
+
+static void place_variables(void)
+{
     uint64_t place = BEAVER_WINDOW + 2 * CHUNK;
     for (uint32_t i = 0; i < beaver_module.variable_count; i++) {
         const beaver_variable *v = &beaver_module.variables[i];
         place = (place + v->align - 1) / v->align * v->align;
         *v->address = place;
+        memset((void *)(place + BEAVER_ALIAS), 0, v->size);
         if (v->init) memcpy((void *)(place + BEAVER_ALIAS), v->init, v->init_size);
         place += v->size;
     }
-    return NULL;
 }
 
-const char *run(const char *name, const void *input, size_t input_size, void *output, size_t output_size, uint32_t rows)
+const char *run(const char *name, uint32_t which, const void *input, size_t input_size, void *output, size_t output_size, uint32_t rows)
 {
-    const uint64_t params[] = {BEAVER_WINDOW, BEAVER_WINDOW + CHUNK};
+    const uint64_t params[] = {BEAVER_WINDOW, BEAVER_WINDOW + CHUNK, which};
     beaver_block block = {.ntid = {rows, 1, 1}, .nctaid = {1, 1, 1}, .shared_size = sizeof shared, .dynamic_base = BEAVER_SHARED_BASE,
                           .dynamic_size = sizeof shared, .params_size = sizeof params, .params = (const uint8_t *)params};
     beaver_thread t = {.block = &block, .shared = shared, .shared_limit = sizeof shared, .local = local, .local_top = local,
@@ -66,6 +67,7 @@ const char *run(const char *name, const void *input, size_t input_size, void *ou
     for (uint32_t i = 0; i < beaver_module.kernel_count; i++) {
         if (strcmp(beaver_module.kernels[i].name, name) != 0) continue;
         if (!beaver_module.kernels[i].block) return "waits";
+        place_variables();
         memcpy((void *)(BEAVER_WINDOW + BEAVER_ALIAS), input, input_size);
         memset((void *)(BEAVER_WINDOW + BEAVER_ALIAS + CHUNK), 0xee, output_size);
         beaver_module.kernels[i].block(&t);
@@ -95,61 +97,6 @@ uint64_t beaver_nanoseconds(void) { return 2; }
 """
 
 
-@dataclass(frozen=True)
-class Case:
-    """``ptx`` with {d}, {e} for results and {a}, {b}, {c} for sources; ``sources`` and ``results`` are types."""
-
-    name: str
-    ptx: str
-    sources: str
-    results: str
-
-    @property
-    def has_floats(self) -> bool:
-        """Whether it matters how its registers are declared."""
-        return not {"f32", "f64"}.isdisjoint(f"{self.sources} {self.results}".split())
-
-
-def kernel(case: Case, name: str, untyped: bool) -> str:
-    """A kernel that applies the case to row %tid.x. ``untyped`` registers hold floats too, as newer compilers declare them."""
-
-    def declared(kind: str) -> str:
-        if kind == "pred":
-            return "pred"
-        width = WIDTHS[kind]
-        return f"b{max(width, 16)}" if untyped or kind not in ("f32", "f64") else kind
-
-    def moved(kind: str) -> str:
-        return f"b{WIDTHS[kind]}"
-
-    sources, results = case.sources.split(), case.results.split()
-    lines = [f".visible .entry {name}(.param .u64 in, .param .u64 out) {{"]
-    lines += [f".reg .{declared(kind)} %s{i};" for i, kind in enumerate(sources)]
-    lines += [f".reg .{declared(kind)} %d{i};" for i, kind in enumerate(results)]
-    lines += [".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>;"]
-    lines += ["ld.param.u64 %rd0, [in]; ld.param.u64 %rd1, [out]; mov.u32 %r0, %tid.x;"]
-    lines += [
-        f"mad.wide.u32 %rd2, %r0, {SLOT * len(sources)}, %rd0; mad.wide.u32 %rd3, %r0, {SLOT * len(results)}, %rd1;"
-    ]
-    for i, kind in enumerate(sources):
-        if kind == "pred":
-            lines.append(f"ld.global.u8 %h0, [%rd2+{SLOT * i}]; setp.ne.u16 %s{i}, %h0, 0;")
-        else:
-            lines.append(f"ld.global.{moved(kind)} %s{i}, [%rd2+{SLOT * i}];")
-    names = {letter: f"%s{i}" for i, letter in enumerate("abcfghijk"[: len(sources)])}
-    names |= {letter: f"%d{i}" for i, letter in enumerate("de"[: len(results)])}
-    text = case.ptx
-    for letter, register in names.items():
-        text = text.replace(f"<{letter}>", register)
-    lines.append(text)
-    for i, kind in enumerate(results):
-        if kind == "pred":
-            lines.append(f"selp.u16 %h0, 1, 0, %d{i}; st.global.u8 [%rd3+{SLOT * i}], %h0;")
-        else:
-            lines.append(f"st.global.{moved(kind)} [%rd3+{SLOT * i}], %d{i};")
-    return "\n".join([*lines, "ret; }"])
-
-
 WIDTHS = {
     **{f"{kind}{width}": width for kind in "bus" for width in (8, 16, 32, 64)},
     "pred": 8,
@@ -163,16 +110,97 @@ WIDTHS = {
 }
 
 
+@dataclass(frozen=True)
+class Case:
+    """``ptx`` with <d>, <e> for results and <a>, <b>, <c>, <f> for sources; ``sources`` and ``results`` are types."""
+
+    name: str
+    ptx: str
+    sources: str
+    results: str
+
+    @property
+    def has_floats(self) -> bool:
+        """Whether it matters how its registers are declared."""
+        return not {"f32", "f64"}.isdisjoint(f"{self.sources} {self.results}".split())
+
+    @property
+    def signature(self) -> str:
+        return f"{self.sources}|{self.results}".replace(" ", ",")
+
+
+def declared(kind: str, untyped: bool) -> str:
+    """The type of a register for values of ``kind``; ``untyped`` ones hold floats too, as newer compilers declare them."""
+    if kind == "pred" or (kind in ("f32", "f64") and not untyped):
+        return kind
+    return f"b{max(WIDTHS[kind], 16)}"
+
+
+def one_case(case: Case, untyped: bool) -> str:
+    """A scope: the case on its own registers, between copies that only move bits."""
+    sources, results = case.sources.split(), case.results.split()
+    names = {f"<{letter}>": f"a{i}" for i, letter in enumerate("abcf"[: len(sources)])}
+    names |= {f"<{letter}>": f"d{i}" for i, letter in enumerate("de"[: len(results)])}
+    text = case.ptx
+    for written, register in names.items():
+        text = text.replace(written, register)
+    lines = [".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %rd<8>;", "mov.u32 %r0, %tid.x;"]
+    for i, kind in enumerate(sources):
+        lines.append(f".reg .{declared(kind, untyped)} a{i}; {copy(kind, f'a{i}', f'%s{i}')}")
+    lines += [f".reg .{declared(kind, untyped)} d{i};" for i, kind in enumerate(results)]
+    stores = [copy(kind, f"%o{i}", f"d{i}") for i, kind in enumerate(results)]
+    return "\n".join(["{", *lines, text, *stores, "}"])
+
+
+def copy(kind: str, target: str, source: str) -> str:
+    return f"mov.{'pred' if kind == 'pred' else f'b{max(WIDTHS[kind], 16)}'} {target}, {source};"
+
+
+def kernel(name: str, cases: Sequence[Case], untyped: bool) -> str:
+    """A kernel that applies case number ``which``, of several with one signature, to row %tid.x."""
+    sources, results = cases[0].sources.split(), cases[0].results.split()
+    lines = [f".visible .entry {name}(.param .u64 in, .param .u64 out, .param .u32 which) {{"]
+    lines += [f".reg .{declared(kind, True)} %s{i};" for i, kind in enumerate(sources)]
+    lines += [f".reg .{declared(kind, True)} %o{i};" for i, kind in enumerate(results)]
+    lines += [".reg .b16 %x; .reg .b32 %row, %which; .reg .b64 %in, %out;"]
+    lines += ["ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u32 %which, [which]; mov.u32 %row, %tid.x;"]
+    lines += [
+        f"mad.wide.u32 %in, %row, {SLOT * len(sources)}, %in; mad.wide.u32 %out, %row, {SLOT * len(results)}, %out;"
+    ]
+    for i, kind in enumerate(sources):
+        if kind == "pred":
+            lines.append(f"ld.global.u8 %x, [%in+{SLOT * i}]; setp.ne.u16 %s{i}, %x, 0;")
+        else:
+            lines.append(f"ld.global.b{WIDTHS[kind]} %s{i}, [%in+{SLOT * i}];")
+    lines.append(f"CASES: .branchtargets {', '.join(f'CASE{i}' for i in range(len(cases)))};")
+    lines.append("brx.idx %which, CASES;")
+    for i, case in enumerate(cases):
+        lines += [f"CASE{i}:", one_case(case, untyped), "bra STORE;"]
+    lines.append("STORE:")
+    for i, kind in enumerate(results):
+        if kind == "pred":
+            lines.append(f"selp.u16 %x, 1, 0, %o{i}; st.global.u8 [%out+{SLOT * i}], %x;")
+        else:
+            lines.append(f"st.global.b{WIDTHS[kind]} [%out+{SLOT * i}], %o{i};")
+    return "\n".join([*lines, "ret; }"])
+
+
 class Kernels:
     """The compiled cases; ``run`` gives the results of every row as bits."""
 
     def __init__(self, cases: Sequence[Case], folder: Path, globals_: str = "") -> None:
         self.cases = {case.name: case for case in cases}
         text = [".version 9.0", ".target sm_90a", ".address_size 64", globals_]
+        self.place: dict[str, tuple[str, int]] = {}
+        """The kernel of a case, without its ending, and its number there."""
+        alike: dict[str, list[Case]] = {}
         for case in cases:
-            text.append(kernel(case, f"{case.name}_typed", False))
-            if case.has_floats:
-                text.append(kernel(case, f"{case.name}_untyped", True))
+            alike.setdefault(case.signature, []).append(case)
+        for number, group in enumerate(alike.values()):
+            self.place |= {case.name: (f"group{number}", i) for i, case in enumerate(group)}
+            text.append(kernel(f"group{number}_typed", group, False))
+            if group[0].has_floats:
+                text.append(kernel(f"group{number}_untyped", group, True))
         self.ptx = "\n".join(text)
         made = emit.translate_unit([parse(self.ptx)], {})
         assert not made.unsupported, made.unsupported
@@ -205,9 +233,10 @@ class Kernels:
         results = case.results.split()
         data = b"".join(value.to_bytes(SLOT, "little") for row in rows for value in row)
         output = ctypes.create_string_buffer(SLOT * len(results) * len(rows))
-        kernel_name = f"{name}_{'untyped' if untyped else 'typed'}".encode()
+        group, which = self.place[name]
+        kernel_name = f"{group}_{'untyped' if untyped else 'typed'}".encode()
         problem = self.library.run(
-            kernel_name, data, ctypes.c_size_t(len(data)), output, ctypes.c_size_t(len(output)), len(rows)
+            kernel_name, which, data, ctypes.c_size_t(len(data)), output, ctypes.c_size_t(len(output)), len(rows)
         )
         assert problem is None, f"{name}: {problem.decode()}"
         found = []

@@ -21,7 +21,7 @@ from engine.devices.cpu.emit.scalar import SIGNED, WIDTH, bits, c_type
 from engine.devices.cpu.emit.special import special_register
 from engine.devices.cpu.ptx import nodes
 
-COPIES = ("mov", "selp", "slct", "neg", "abs")
+COPIES = ("mov", "selp", "slct")
 """Instructions whose f32 result has the payload of a source."""
 
 SILENT = ("ld", "ldu", "st", "mov", "selp", "shfl", "atom", "red", "call", "mma", "wmma", "cvta")
@@ -325,7 +325,8 @@ def _vote(kind: str) -> int:
 
 
 def _arithmetic(flat: Flat) -> set[str]:
-    """The registers that may hold an f32 that arithmetic made, and so a NaN that is not the GPU's."""
+    """The registers that may hold an f32 that arithmetic made, and so a NaN that is not the GPU's. cvt.f32.bf16 and
+    cvt.f32.f64 are no arithmetic: an H200 hands the upper bits of a NaN on, and so does x86."""
     found: set[str] = set()
     copies: list[tuple[str, list[str]]] = []
     for statement in flat.statements:
@@ -346,7 +347,9 @@ def _arithmetic(flat: Flat) -> set[str]:
 
 def _result_type(instruction: nodes.Instruction) -> str:
     types = [modifier for modifier in instruction.modifiers if modifier in WIDTH]
-    return types[0 if instruction.opcode in ("cvt", "set") else -1] if types else ""
+    if instruction.opcode in ("cvt", "set"):
+        return "" if types[-1:] in (["bf16"], ["f64"]) else types[0]
+    return types[-1] if types else ""
 
 
 def _sources(flat: Flat) -> set[str]:

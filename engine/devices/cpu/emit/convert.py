@@ -40,7 +40,10 @@ def convert(body: Body, instruction: nodes.Instruction) -> None:
         text = _number(body.read(sources[0], source), to, source, rounding, flags)
     else:
         raise Unsupported(instruction.name)
-    body.write(target, to, text)
+    if to == "f32" and source in ("bf16", "f64") and body.copy_type(target, "f32") != "f32":
+        body.write(target, "b32", f"bits_f32({text})")  # a NaN keeps its bits
+    else:
+        body.write(target, to, text)
 
 
 _INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
@@ -82,7 +85,7 @@ def _to_float(value: str, to: str, source: str, rounding: str) -> str:
         return f"(double){value}" if to != source else value
     if to == "f32":
         return f"(float){value}" if rounding == "rn" else f"cvt_{rounding}_f32_f64({value})"
-    return f"cvt_{rounding}_{to}({'odd_f32(' + value + ')' if source == 'f64' else value})"
+    return f"cvt_{rounding}_{to}{'_f64' if source == 'f64' else ''}({value})"
 
 
 def _two_floats(body: Body, instruction: nodes.Instruction, to: str, rounding: str, flags: set[str]) -> str:

@@ -1,13 +1,14 @@
 """A function's body without its nested scopes: one list of statements, every name in it unique.
 
 Inline assembly and call sequences open scopes whose registers, parameters and labels may shadow or repeat outer ones. Names that
-clash get a number appended; equal declarations of scopes that follow each other share one name, for nobody sees the
-difference.
+clash get a number appended. Parameters of scopes that follow each other share their arrays: a long function would need much stack
+otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from engine.devices.cpu.ptx import nodes
@@ -27,7 +28,7 @@ class Flat:
 def flatten(function: nodes.Function) -> Flat:
     """The body of a function that has one."""
     work = _Work(Flat())
-    work.open.update(parameter.name for parameter in (*function.returns, *function.params))
+    work.taken.update(parameter.name for parameter in (*function.returns, *function.params))
     work.scope(function.body or (), {})
     return work.flat
 
@@ -38,13 +39,15 @@ COMPONENTS = "xyzw"
 class _Work:
     def __init__(self, flat: Flat) -> None:
         self.flat = flat
-        self.open: set[str] = set()
-        self.labels: set[str] = set()
+        self.taken: set[str] = set()
+        self.numbers: Counter[str] = Counter()
+        self.free_parameters: dict[tuple[str, int | None, int], list[str]] = {}
+        """Names of parameters whose scopes have ended, by (name as written, size, alignment)."""
 
     def scope(self, body: tuple[nodes.Statement, ...], outer: dict[str, str]) -> None:
         """``outer`` are the names that the enclosing scopes gave another spelling."""
         names = dict(outer)
-        declared = self._declare_all(body, names)
+        parameters = self._declare(body, names)
         for statement in body:
             match statement:
                 case nodes.Scope():
@@ -58,51 +61,44 @@ class _Work:
                     self.flat.statements.append(_rename_instruction(statement, names) if names else statement)
                 case nodes.Call():
                     self.flat.statements.append(_rename_call(statement, names) if names else statement)
-        self.open.difference_update(declared)
+        for key, name in parameters:
+            self.free_parameters.setdefault(key, []).append(name)
 
-    def _declare_all(self, body: tuple[nodes.Statement, ...], names: dict[str, str]) -> list[str]:
-        declared = []
+    def _declare(
+        self, body: tuple[nodes.Statement, ...], names: dict[str, str]
+    ) -> list[tuple[tuple[str, int | None, int], str]]:
+        """Give every name that ``body`` declares a spelling; the result are its parameters."""
+        parameters = []
         for statement in body:
             match statement:
                 case nodes.Registers():
                     for name in register_names(statement):
-                        unique = self._unique(name, statement.type, names)
-                        self.flat.registers[unique] = statement.type
-                        declared.append(unique)
-                case nodes.Variable():
-                    unique = self._unique(statement.name, (statement.space, statement.size, statement.align), names)
+                        self.flat.registers[self._unique(name, names)] = statement.type
+                case nodes.Variable(space="param"):
+                    key = statement.name, statement.size, statement.align
+                    free = self.free_parameters.get(key)
+                    unique = names[statement.name] = free.pop() if free else self._unique(statement.name, names)
                     self.flat.variables[unique] = replace(statement, name=unique)
-                    declared.append(unique)
+                    parameters.append((key, unique))
+                case nodes.Variable():
+                    unique = self._unique(statement.name, names)
+                    self.flat.variables[unique] = replace(statement, name=unique)
                 case nodes.Label() | nodes.BranchTargets():
-                    unique = _number(statement.name, names, lambda name: name not in self.labels)
-                    self.labels.add(unique)
-        return declared
+                    self._unique(statement.name, names)
+        return parameters
 
-    def _unique(self, name: str, kind: object, names: dict[str, str]) -> str:
-        unique = _number(name, names, lambda candidate: candidate not in self.open and self._alike(candidate, kind))
-        self.open.add(unique)
+    def _unique(self, name: str, names: dict[str, str]) -> str:
+        """``name``, with a number where another declaration has it; ``names`` is told."""
+        unique = name
+        while unique in self.taken:
+            self.numbers[name] += 1
+            unique = f"{name}__{self.numbers[name]}"
+        self.taken.add(unique)
+        if unique != name:
+            names[name] = unique
+        else:
+            names.pop(name, None)
         return unique
-
-    def _alike(self, name: str, kind: object) -> bool:
-        """Whether ``name`` is free, or was declared alike by a scope that has ended."""
-        if name in self.flat.registers:
-            return self.flat.registers[name] == kind
-        if name in self.flat.variables:
-            known = self.flat.variables[name]
-            return known.space == "param" and (known.space, known.size, known.align) == kind
-        return True
-
-
-def _number(name: str, names: dict[str, str], free: Callable[[str], bool]) -> str:
-    unique, number = name, 0
-    while not free(unique):
-        number += 1
-        unique = f"{name}__{number}"
-    if unique != name:
-        names[name] = unique
-    else:
-        names.pop(name, None)
-    return unique
 
 
 def register_names(declared: nodes.Registers) -> Iterator[str]:

@@ -15,8 +15,12 @@ ONE = ("t",)
 THREE = ("t", "t", "t")
 
 
+_MULTIPLY_FTZ = Operation(("f32",), "mul_ftz_f32(flush_f32({0}), flush_f32({1}))", needs=("ftz",), allows=("rn", "sat"))
+
+
 def _basic(name: str, operator: str) -> tuple[Operation, ...]:
     return (
+        *([_MULTIPLY_FTZ] if name == "mul" else []),
         Operation(FLOATS, f"{{0}} {operator} {{1}}", allows=USUAL),
         Operation(FLOATS, f"{name}_$m_$t({{0}}, {{1}})", one_of=DIRECTED, allows=("ftz", "sat")),
         Operation(HALF, f"{name}_$t({{0}}, {{1}})", allows=USUAL),
@@ -42,6 +46,13 @@ def _extreme(name: str) -> tuple[Operation, ...]:
 
 
 _FUSED = (
+    Operation(
+        ("f32",),
+        "fma_ftz_f32(flush_f32({0}), flush_f32({1}), flush_f32({2}))",
+        THREE,
+        needs=("ftz",),
+        allows=("rn", "sat"),
+    ),
     Operation((*FLOATS, *HALF), "fma_$t({0}, {1}, {2})", THREE, allows=(*USUAL, "relu")),
     Operation(FLOATS, "fma_$m_$t({0}, {1}, {2})", THREE, one_of=DIRECTED, allows=("ftz", "sat")),
     Operation(("f32x2",), "fma_f32x2({0}, {1}, {2})", THREE, allows=("rn", "ftz")),
@@ -90,11 +101,13 @@ FAMILIES: dict[str, tuple[Operation, ...]] = {
         Operation(HALF, "tanh_$t({0})", ONE, needs=("approx",)),
     ),
     "neg": (
-        Operation(FLOATS, "-{0}", ONE, allows=("ftz",)),
+        Operation(("f32",), "-{0}", ONE, allows=("ftz",)),
+        Operation(("f64",), "neg_f64({0})", ONE),
         Operation(HALF, "neg_$t({0})", ONE, allows=("ftz",)),
     ),
     "abs": (
-        Operation(FLOATS, "abs_$t({0})", ONE, allows=("ftz",)),
+        Operation(("f32",), "fabsf({0})", ONE, allows=("ftz",)),
+        Operation(("f64",), "abs_f64({0})", ONE),
         Operation(HALF, "abs_$t({0})", ONE, allows=("ftz",)),
     ),
     "copysign": (Operation(FLOATS, "copysign_$t({0}, {1})"),),

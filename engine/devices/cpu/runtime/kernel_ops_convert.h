@@ -94,18 +94,35 @@ HALF_FROM_INTEGER(rz)
 HALF_FROM_INTEGER(rm)
 HALF_FROM_INTEGER(rp)
 
-/* tf32: an f32 whose lower 13 bits are zero */
+/* f64 to a half format. Unlike f32's, a NaN keeps its sign and upper bits. */
+#define HALF_FROM_F64(mode)                                                                                             \
+    INLINE uint16_t cvt_##mode##_f16_f64(double value)                                                                  \
+    {                                                                                                                   \
+        const uint64_t bits = bits_f64(value);                                                                          \
+        if (value != value) return (uint16_t)((bits >> 48 & 0x8000u) | 0x7e00u | (bits >> 42 & 0x3ffu));                \
+        return cvt_##mode##_f16(odd_f32(value));                                                                        \
+    }                                                                                                                   \
+    INLINE uint16_t cvt_##mode##_bf16_f64(double value)                                                                 \
+    {                                                                                                                   \
+        return value != value ? (uint16_t)(bits_f32((float)value) >> 16) : cvt_##mode##_bf16(odd_f32(value));           \
+    }
+HALF_FROM_F64(rn)
+HALF_FROM_F64(rz)
+HALF_FROM_F64(rm)
+HALF_FROM_F64(rp)
+
+/* tf32: an f32 whose lower 13 bits are zero. NaN is canonical, but rna only cuts it. */
 #define TO_TF32(mode)                                                                                                   \
     INLINE uint32_t cvt_##mode##_tf32(float value, int satfinite)                                                       \
     {                                                                                                                   \
-        if (value != value) return CANONICAL_NAN_F32;                                                                   \
+        if (value != value) return (NARROW_##mode == NARROW_rna ? bits_f32(value) : CANONICAL_NAN_F32) & ~0x1fffu;      \
         const uint32_t bits = narrow(value, 8, 10, NARROW_##mode) << 13;                                                \
         return satfinite && (bits & 0x7fffffffu) == 0x7f800000u ? bits - 0x2000u : bits;                                \
     }
 TO_TF32(rn)
 TO_TF32(rna)
 TO_TF32(rz)
-INLINE uint32_t relu_tf32(uint32_t bits) { return (bits & 0x7fffffffu) > 0x7f800000u ? CANONICAL_NAN_F32 : bits >> 31 ? 0 : bits; }
+INLINE uint32_t relu_tf32(uint32_t bits) { return bits >> 31 && (bits & 0x7fffffffu) <= 0x7f800000u ? 0 : bits; }
 
 /* e4m3: no infinities, one NaN (all ones); e5m2: as IEEE has it. What is too large saturates. */
 INLINE uint8_t e4m3_from_f32(float value, int relu)

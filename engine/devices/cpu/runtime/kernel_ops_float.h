@@ -71,8 +71,23 @@ ROUNDED(rp, double, f64, "sd", fma)
 INLINE float fma_f32(float a, float b, float c) { return fmaf(a, b, c); }
 INLINE double fma_f64(double a, double b, double c) { return fma(a, b, c); }
 
-INLINE float abs_f32(float a) { return fabsf(a); }
-INLINE double abs_f64(double a) { return fabs(a); }
+/* .ftz asks whether the exact result is subnormal: one that would round up to the smallest normal number is flushed too */
+INLINE float mul_ftz_f32(float a, float b)
+{
+    const float product = a * b;
+    if (UNLIKELY(fabsf(product) <= 0x1p-126f) && fabs((double)a * b) < 0x1p-126) return copysignf(0.0f, product);
+    return product;
+}
+INLINE float fma_ftz_f32(float a, float b, float c)
+{
+    const float sum = fmaf(a, b, c);
+    if (UNLIKELY(fabsf(sum) <= 0x1p-126f) && fabs(fma(a, b, c)) < 0x1p-126) return copysignf(0.0f, sum);
+    return sum;
+}
+
+/* neg and abs are arithmetic: the sign of a NaN stays, a signalling one is quieted */
+INLINE double neg_f64(double a) { return a != a ? a + a : -a; }
+INLINE double abs_f64(double a) { return a != a ? a + a : fabs(a); }
 
 /* the sign of a on the magnitude of b */
 INLINE float copysign_f32(float a, float b) { return copysignf(b, a); }
@@ -117,7 +132,7 @@ INLINE float max_nan_xorsign_abs_f32(float a, float b) { return with_sign_of_pro
     INLINE int testp_infinite_##type(T a) { return __builtin_isinf(a) != 0; }                                           \
     INLINE int testp_number_##type(T a) { return a == a; }                                                              \
     INLINE int testp_notanumber_##type(T a) { return a != a; }                                                          \
-    INLINE int testp_normal_##type(T a) { return __builtin_isnormal(a); }                                               \
+    INLINE int testp_normal_##type(T a) { return __builtin_isnormal(a) || a == 0; } /* zeros count as normal */         \
     INLINE int testp_subnormal_##type(T a) { return __builtin_isfinite(a) && !__builtin_isnormal(a) && a != 0; }
 CLASSES(float, f32)
 CLASSES(double, f64)
@@ -130,12 +145,12 @@ INLINE float div_approx_f32(float a, float b)
 }
 INLINE float rsqrt_approx_f32(float a) { return (float)(1.0 / sqrt((double)a)); }
 
-/* The f64 approximations see and give only the upper 32 bits of a value */
+/* The f64 approximations see and give only the upper 32 bits of a value; so they take a NaN without upper bits for an infinity */
 INLINE double upper_half_f64(double value)
 {
-    uint64_t bits = bits_f64(value);
+    uint64_t bits = bits_f64(value) & 0xffffffff00000000ull;
     if ((bits & 0x7ff0000000000000ull) == 0) bits &= 0x8000000000000000ull;
-    return value != value ? value : as_f64(bits & 0xffffffff00000000ull);
+    return (bits & 0x7fffffffffffffffull) > 0x7ff0000000000000ull ? as_f64(0x7fffffff00000000ull) : as_f64(bits);
 }
 INLINE double rcp_approx_ftz_f64(double a) { return upper_half_f64(1.0 / upper_half_f64(a)); }
 INLINE double rsqrt_approx_ftz_f64(double a) { return upper_half_f64(1.0 / sqrt(upper_half_f64(a))); }

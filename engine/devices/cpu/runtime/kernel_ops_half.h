@@ -137,8 +137,8 @@ INLINE double odd_fma(double a, double b, double c)
     HALF_UNARY(type, ex2, odd_f32(exp2((double)x)))                                                                     \
     HALF_UNARY(type, tanh, odd_f32(tanh((double)x)))                                                                    \
     HALF_UNARY(type, saturate, saturate_f32(x))                                                                         \
-    HALF_BITS(type, neg, a ^ 0x8000u)                                                                                   \
-    HALF_BITS(type, abs, a & 0x7fffu)                                                                                   \
+    HALF_BITS(type, neg, (a & 0x7fffu) > infinity ? CANONICAL_NAN_16 : a ^ 0x8000u)                                     \
+    HALF_BITS(type, abs, (a & 0x7fffu) > infinity ? CANONICAL_NAN_16 : a & 0x7fffu)                                     \
     HALF_BITS(type, relu, (a & 0x7fffu) > infinity ? CANONICAL_NAN_16 : a & 0x8000u ? 0 : a)                            \
     HALF_BITS(type, finite, (a & 0x7fffu) == infinity ? a - 1u : a)                                                     \
     INLINE uint16_t fma_##type(uint16_t a, uint16_t b, uint16_t c)                                                      \

@@ -8,7 +8,7 @@
     INLINE T min_##name(T a, T b) { return a < b ? a : b; }                                                             \
     INLINE T max_##name(T a, T b) { return a > b ? a : b; }                                                             \
     INLINE T sad_##name(T a, T b, T c) { return (T)((a < b ? (U)b - (U)a : (U)a - (U)b) + (U)c); }                      \
-    /* hardware divides by zero without a fault: all ones, and the dividend remains */                                  \
+    /* an H200 divides by zero without a fault: quotient and remainder are all ones */                                  \
     INLINE T div_##name(T a, T b)                                                                                       \
     {                                                                                                                   \
         if (UNLIKELY(b == 0)) return (T)-1;                                                                             \
@@ -16,7 +16,7 @@
     }                                                                                                                   \
     INLINE T rem_##name(T a, T b)                                                                                       \
     {                                                                                                                   \
-        if (UNLIKELY(b == 0)) return a;                                                                                 \
+        if (UNLIKELY(b == 0)) return (T)-1;                                                                             \
         return (T)-1 < 0 && b == (T)-1 ? 0 : (T)(a % b);                                                                \
     }                                                                                                                   \
     INLINE T shr_##name(T a, uint32_t count) { return (T)-1 < 0 ? a >> (count < width ? count : width - 1)              \
@@ -131,32 +131,30 @@ INLINE uint64_t brev_b64(uint64_t a) { return (uint64_t)brev_b32((uint32_t)a) <<
 
 INLINE uint64_t low_ones(uint32_t count) { return count < 64 ? (1ull << count) - 1 : ~0ull; }
 
-/* Bit fields: position and length are bytes; a signed field that runs past the top is filled with the value's sign */
+/* Bit fields. A signed one that runs past the top is filled with the value's sign. Of position and length the low bytes count, but
+ * an H200 sees all of them in the forms of 64 bits. */
 INLINE uint64_t bfe_u64(uint64_t a, uint32_t position, uint32_t length)
 {
-    position &= 255, length &= 255;
     return position < 64 ? a >> position & low_ones(length) : 0;
 }
 INLINE int64_t bfe_s64(int64_t a, uint32_t position, uint32_t length)
 {
-    position &= 255, length &= 255;
     if (length == 0) return 0;
     int64_t field = a >> (position < 64 ? position : 63);
     return length < 64 ? (int64_t)((uint64_t)field << (64 - length)) >> (64 - length) : field;
 }
-INLINE uint32_t bfe_u32(uint32_t a, uint32_t position, uint32_t length) { return (uint32_t)bfe_u64(a, position, length); }
-INLINE int32_t bfe_s32(int32_t a, uint32_t position, uint32_t length) { return (int32_t)bfe_s64(a, position, length); }
+INLINE uint32_t bfe_u32(uint32_t a, uint32_t position, uint32_t length) { return (uint32_t)bfe_u64(a, position & 255, length & 255); }
+INLINE int32_t bfe_s32(int32_t a, uint32_t position, uint32_t length) { return (int32_t)bfe_s64(a, position & 255, length & 255); }
 
 INLINE uint64_t bfi_b64(uint64_t a, uint64_t b, uint32_t position, uint32_t length)
 {
-    position &= 255, length &= 255;
     if (position >= 64) return b;
     uint64_t mask = low_ones(length) << position;
     return (b & ~mask) | (a << position & mask);
 }
 INLINE uint32_t bfi_b32(uint32_t a, uint32_t b, uint32_t position, uint32_t length)
 {
-    return (uint32_t)bfi_b64(a, b, position, length);
+    return (uint32_t)bfi_b64(a, b, position & 255, length & 255);
 }
 
 /* Extend from the low ``count`` bits */

@@ -81,9 +81,9 @@ INLINE uint8_t *generic_bytes(beaver_thread *t, uint64_t address, uint32_t size,
 #define ST_generic(type, address, value, site) ST(generic_bytes, type, address, value, site)
 #define ST_param(type, place, value) (*(type *)(place) = (value))
 
-/* cvta: shared memory has a window of its own among the generic addresses */
-INLINE uint64_t shared_window(uint64_t address) { return BEAVER_SHARED_WINDOW + address; }
-INLINE uint64_t shared_offset(uint64_t generic) { return generic - BEAVER_SHARED_WINDOW; }
+/* cvta: shared memory has a window of its own among the generic addresses; its addresses have 32 bits */
+INLINE uint64_t shared_window(uint64_t address) { return BEAVER_SHARED_WINDOW + (uint32_t)address; }
+INLINE uint64_t shared_offset(uint64_t generic) { return (uint32_t)(generic - BEAVER_SHARED_WINDOW); }
 
 INLINE int is_space(beaver_thread *t, uint64_t address, int space)
 {
