@@ -69,7 +69,7 @@ def load(body: Body, instruction: nodes.Instruction) -> None:
         )
         body.write(target, moved, text)
     else:
-        body.line(f"{{ const {qualified} *m = (const {qualified} *){place};")
+        body.line(f"{{ const {qualified} *m = (const {qualified} *)({place});")
         for number, item in enumerate(targets):
             if not isinstance(item, nodes.Sink):
                 body.write(item, moved, f"m[{number}]")
@@ -103,7 +103,7 @@ def store(body: Body, instruction: nodes.Instruction) -> None:
             body.line(f"ST_{space}({qualified}, {body.address(address)}, {values[0]}, {body.site});")
     else:
         assignments = " ".join(f"m[{number}] = {value};" for number, value in enumerate(values))
-        body.line(f"{{ {qualified} *m = ({qualified} *){place}; {assignments} }}")
+        body.line(f"{{ {qualified} *m = ({qualified} *)({place}); {assignments} }}")
 
 
 def parameter(body: Body, operand: nodes.Operand, size: int) -> str:
