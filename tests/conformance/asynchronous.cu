@@ -1,4 +1,4 @@
-// mbarrier and asynchronous copies into shared memory (PTX ISA 9.0, sections 9.7.9.25 and 9.7.13.15).
+// mbarrier, and asynchronous copies into and out of shared memory (PTX ISA 9.0, sections 9.7.9.25 and 9.7.13.15).
 #include "case.cuh"
 
 typedef unsigned u32;
@@ -181,4 +181,59 @@ CASE(cp_async_arrives_on_mbarrier) {
     Buffer<int> in(host), out(64);
     copies_that_arrive<<<1, 64>>>(in, out);
     out.show("values", 16);
+}
+
+// ---- bulk copies: one thread asks for many bytes, and the barrier counts them
+
+__global__ void bulk_into_shared(const int *in, int *out) {
+    __shared__ alignas(128) int tile[256];
+    __shared__ u64 barrier;
+    u32 address = shared_address(&barrier), bytes = sizeof tile, done = 0;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(address) : "memory");
+        asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(address), "r"(bytes) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                     :
+                     : "r"(shared_address(tile)), "l"(in), "r"(bytes), "r"(address)
+                     : "memory");
+    }
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(address)
+                     : "memory");
+    for (u32 i = threadIdx.x; i < 256; i += blockDim.x) out[i] = tile[255 - i];
+}
+
+CASE(cp_async_bulk_into_shared) {
+    int host[256];
+    for (int i = 0; i < 256; ++i) host[i] = i * 13 - 100;
+    Buffer<int> in(host), out(256);
+    bulk_into_shared<<<1, 64>>>(in, out);
+    out.show("values", 16);
+}
+
+__global__ void bulk_out_of_shared(int *out) {
+    __shared__ alignas(128) int tile[64];
+    tile[threadIdx.x] = static_cast<int>(threadIdx.x) * 9;
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                     :
+                     : "l"(out + 4), "r"(shared_address(tile)), "r"(static_cast<u32>(sizeof tile))
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;" : : : "memory");
+        asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
+    }
+}
+
+CASE(cp_async_bulk_out_of_shared) {
+    Buffer<int> out(72);
+    bulk_out_of_shared<<<1, 64>>>(out);
+    out.show("values", 12);
 }

@@ -1,5 +1,5 @@
-// CUB and Thrust, which most programs reach sooner or later: their kernels use a GPU's instructions in ways that nobody
-// writes by hand. nvcc: --extended-lambda -diag-suppress 177
+// CUB and Thrust: their kernels use a GPU in ways that nobody writes by hand.
+// nvcc: --extended-lambda -diag-suppress 177
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
