@@ -6,6 +6,7 @@ Builds, and whatever a checker does, happen outside the GPU's lock; only program
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from engine.devices.toolkit import Toolkit
 from engine.errors import InfraError
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
+from engine.harness.builds import Builds
 from engine.harness.checker import Checker
 from engine.harness.limits import Limits
 from engine.harness.measure import Measurement
@@ -36,7 +38,8 @@ _LOOK_CLOSER = (Category.FUNCTIONAL_CORRECTNESS, Category.ILLEGAL_MEMORY_ACCESS,
 
 @dataclass(frozen=True)
 class Job:
-    """One candidate to examine. ``seed`` decides the checker's inputs; ``gate`` and ``launches`` come from the protocol."""
+    """One candidate to examine. ``seed`` decides the checker's inputs; ``gate`` and ``launches`` come from the protocol; without
+    launches nothing is timed."""
 
     task: Task
     code: bytes
@@ -46,6 +49,10 @@ class Job:
     launches: int = 10
     hazards: bool = True
     """Look for races when a wrong result changes from run to run (feedback L3 and above)."""
+    sanitize: bool = True
+    """Let memcheck look where it can say more (where the harness has it)."""
+    outputs: Path | None = None
+    """A folder that does not exist yet, for a copy of what the checker judged first."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,12 @@ class Harness:
     scratch: Path | None = None
     limits: Limits = field(default_factory=Limits)
     sanitize: bool = True
+    keep_builds: bool = False
+    """Build a program once for all its examinations, and keep what was built until ``close``."""
 
     def __post_init__(self) -> None:
         remove_abandoned(self.scratch)
+        self._builds = Builds(self.scratch, keep=self.keep_builds)
         self._references = References(self._stand, self.scratch)
 
     @property
@@ -97,7 +107,7 @@ class Harness:
         began = time.monotonic()
         steps = StepRunner(self._stand, job.iteration, emit, save_log)
         try:
-            evidence = await _Examination(self, self._references, job, steps).run()
+            evidence = await _Examination(self, self._references, self._builds, job, steps).run()
         except OSError as error:
             raise InfraError(f"{job.task.id}: {error}", kind="disk") from error
         return Examined(evidence, max(0.0, time.monotonic() - began - steps.spent))
@@ -105,6 +115,7 @@ class Harness:
     def close(self) -> None:
         """Remove what was kept between candidates."""
         self._references.close()
+        self._builds.close()
 
     def __enter__(self) -> Harness:
         return self
@@ -114,8 +125,9 @@ class Harness:
 
 
 class _Examination:
-    def __init__(self, harness: Harness, references: References, job: Job, steps: StepRunner) -> None:
-        self._harness, self._references, self._job, self._steps = harness, references, job, steps
+    def __init__(self, harness: Harness, references: References, builds: Builds, job: Job, steps: StepRunner) -> None:
+        self._harness, self._references, self._builds = harness, references, builds
+        self._job, self._steps = job, steps
         self._task, self._spec, self._device = job.task, job.task.spec, harness.device
         self._budgets = self._spec.budgets(harness.device.kind)
         self._test = backends.test_command(job.task)
@@ -172,7 +184,7 @@ class _Examination:
 
     async def _build(self, workspace: Workspace) -> None:
         command = backends.build_command(self._task, self._device)
-        ended = await self._steps.build(workspace, "build", command, self._budgets.build)
+        ended = await self._builds.make(self._steps, workspace, "build", command, self._budgets.build)
         self._evidence.build = ended.evidence()
         # without a GPU the architecture is our guess: an instruction that it lacks is not the candidate's fault
         self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind != "cuda"
@@ -204,6 +216,8 @@ class _Examination:
         if evidence.test.ok:
             if self._checker is not None:
                 evidence.check = await self._checker.compare()
+                if self._job.outputs is not None:
+                    shutil.copytree(workspace.checker / "out", self._job.outputs)
             elif self._spec.pass_evidence is not None:
                 found = re.search(self._spec.pass_evidence, evidence.test.stdout, re.MULTILINE)
                 evidence.pass_evidence = found is not None
@@ -246,7 +260,7 @@ class _Examination:
         """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
         which a report may change."""
         category = self._category()
-        if not self._harness.sanitize or category not in _LOOK_CLOSER:
+        if not (self._harness.sanitize and self._job.sanitize) or category not in _LOOK_CLOSER:
             return category
         with self._workspace() as workspace:
             tool = self._device.sanitizer(self._harness.toolkit, workspace.device)
@@ -254,7 +268,7 @@ class _Examination:
                 return category
             # a build of its own: line tables never reach a timed one
             build = backends.build_command(self._task, self._device).with_flags("-lineinfo")
-            built = await self._steps.build(workspace, "sanitizer-build", build, self._budgets.build)
+            built = await self._builds.make(self._steps, workspace, "sanitizer-build", build, self._budgets.build)
             if built.exit_code != 0 or not await self._ready(workspace):
                 return category
             if self._spec.check is not None:
@@ -297,7 +311,12 @@ class _Examination:
     async def _time(self, workspace: Workspace) -> None:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
         command = self._spec.check.time if self._spec.check is not None else self._spec.test_cmd
-        if self._spec.timing_parser is None or command is None or self._task.reference is None:
+        if (
+            self._spec.timing_parser is None
+            or command is None
+            or self._task.reference is None
+            or not self._job.launches
+        ):
             return
         if not self._device.times_count:
             note = f"{self._device.name}: its times say nothing about a GPU"

@@ -19,12 +19,14 @@ from engine.errors import InfraError
 from engine.task import Task
 from engine.text import shown_name
 
-_PREFIX = "beaver-"
+PREFIX = "beaver-"
+"""How our folders in the temporary folder are called."""
 
 _OUTPUT_LIMIT = 1 << 30
 """Bytes of a task's output files that are handed to the checker."""
 
 _OUTPUT_FILES = 256
+_COPIED = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
 _NAMED = 8
 """How many of the entries that were left behind are named: a candidate chooses their names, and prompts show them."""
 
@@ -40,10 +42,9 @@ class Workspace:
         self.task = task
         self.owner = owner
         try:
-            self.root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=scratch))
+            self.root = Path(tempfile.mkdtemp(prefix=PREFIX, dir=scratch))
             self.root.chmod(0o711)  # an unprivileged sandbox must be able to reach what lies inside
-            self._lock = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._lock = hold(self.root)
             self.path = self.root / "ws"
             for folder in (self.path, self.root / "home"):
                 folder.mkdir(mode=0o700)
@@ -89,6 +90,22 @@ class Workspace:
         if self.owner is not None:
             _give(target, self.owner)
         return target
+
+    def copy(self, into: Path) -> None:
+        """A copy of what the candidate sees, for ``fill`` of another workspace. What is neither file, folder nor link is left
+        behind."""
+
+        def strange(folder: str, names: list[str]) -> set[str]:
+            modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
+            return {name for name, mode in modes if not any(kind(mode) for kind in _COPIED)}
+
+        shutil.copytree(self.path, into, symlinks=True, ignore=strange)
+
+    def fill(self, source: Path) -> None:
+        """Become what ``copy`` saw."""
+        shutil.copytree(source, self.path, symlinks=True, dirs_exist_ok=True)
+        if self.owner is not None:
+            _give(self.path, self.owner)
 
     def files(self) -> tuple[str, ...]:
         """Every regular file, relative: what the next step must leave as it is."""
@@ -153,6 +170,13 @@ class Workspace:
         self.close()
 
 
+def hold(folder: Path) -> int:
+    """A descriptor that marks a folder as used as long as it is open: ``remove_abandoned`` leaves it alone."""
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
 def remove_tree(folder: Path) -> None:
     """Remove a folder, whatever a candidate made of it. Never raises: ten thousand nested folders are more than Python's own
     removal can recurse into, and no reason to end a sweep."""
@@ -164,7 +188,7 @@ def remove_tree(folder: Path) -> None:
 
 def remove_abandoned(scratch: Path | None = None) -> None:
     """Remove our own workspaces that nobody holds any more: those of processes that were killed."""
-    for folder in Path(scratch or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(scratch or tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
             if folder.lstat().st_uid != os.getuid():
                 continue

@@ -1,0 +1,73 @@
+"""Builds that are made once: for who examines the same program again and again, each time in a fresh workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.harness.backends import Command
+from engine.harness.process import Ended
+from engine.harness.step import StepRunner
+from engine.harness.workspace import PREFIX, Workspace, hold, remove_tree
+
+_Key = tuple[str, str, tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    ended: Ended
+    files: Path
+
+
+class Builds:
+    """Runs builds; with ``keep``, what a build left in its workspace is copied aside, and the next workspace of the same task,
+    code and command gets the copy instead of a build of its own.
+
+    Never kept: a build that was killed at a limit (another try may end), and one that changed what it must not change (every
+    examination has to see that).
+    """
+
+    def __init__(self, scratch: Path | None, *, keep: bool) -> None:
+        self._scratch, self._keep = scratch, keep
+        self._folder: Path | None = None
+        self._held = -1
+        self._kept: dict[_Key, _Kept] = {}
+        self._locks: dict[_Key, asyncio.Lock] = {}
+
+    async def make(self, steps: StepRunner, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
+        """The end of the build, and its results in ``workspace``, which holds a candidate that has not been built yet."""
+        if not self._keep:
+            return await steps.build(workspace, step, command, wall)
+        solution = workspace.fingerprint((workspace.task.spec.solution_file,))[workspace.task.spec.solution_file]
+        key = (workspace.task.digest, command.text, command.flags, solution)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            kept = self._kept.get(key)
+            if kept is not None:
+                await asyncio.to_thread(workspace.fill, kept.files)
+                return kept.ended
+            before = len(steps.tampered)
+            ended = await steps.build(workspace, step, command, wall)
+            killed = ended.timed_out or ended.memory_killed or ended.disk_killed or ended.signal is not None
+            if not killed and len(steps.tampered) == before:
+                files = self._room() / str(len(self._kept))
+                await asyncio.to_thread(workspace.copy, files)
+                self._kept[key] = _Kept(ended, files)
+            return ended
+
+    def _room(self) -> Path:
+        if self._folder is None:
+            # ours alone: no candidate's uid may look into another's build
+            self._folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}builds-", dir=self._scratch))
+            self._held = hold(self._folder)
+        return self._folder
+
+    def close(self) -> None:
+        """Remove the copies."""
+        self._kept.clear()
+        if self._folder is not None:
+            remove_tree(self._folder)
+            os.close(self._held)
+            self._folder = None
