@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CHECKLIB = ROOT / "engine" / "harness" / "checklib"
 CHECKERS = sorted((ROOT / "corpus").glob("*/checker/check.py"))
-SUFFIXES = {".f32": "<f4", ".u32": "<u4", ".i32": "<i4", ".u8": "u1"}
+SUFFIXES = {".f32": "<f4", ".f16": "<f2", ".u32": "<u4", ".i32": "<i4", ".u8": "u1"}
 
 Outputs = dict[str, np.ndarray]
 
@@ -79,6 +79,20 @@ def conv2d_same(given: Inputs) -> Outputs:
     }
 
 
+def conv_depthwise(given: Inputs) -> Outputs:
+    batch, channels, height, width = given.shape.astype(int)
+    x = np.pad(given.x.reshape(batch, channels, height, width), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+    return {"y.f32": np.einsum("bchwij,cij->bchw", windows, given.w.reshape(channels, 3, 3))}
+
+
+def fft_stockham(given: Inputs) -> Outputs:
+    x = given.x.reshape(given.rows, given.length, 2) @ [1, 1j]
+    turns = np.outer(np.arange(given.length), np.arange(given.length)) % given.length / given.length
+    y = x @ np.exp(-2j * np.pi * turns)
+    return {"y.f32": np.stack((y.real, y.imag), axis=-1)}
+
+
 def flash_attention(given: Inputs) -> Outputs:
     q, k, v = (array.reshape(given.heads, given.tokens, -1) for array in (given.q, given.k, given.v))
     scores = np.einsum("htd,hud->htu", q, k) / np.sqrt(q.shape[2])
@@ -89,6 +103,19 @@ def flash_attention(given: Inputs) -> Outputs:
 def gemm_rect(given: Inputs) -> Outputs:
     a, b = given.a.reshape(given.m, given.k), given.b.reshape(given.k, given.n)
     return {"c.f32": sum(a[:, i : i + 50] @ b[i : i + 50] for i in range(0, given.k, 50))}
+
+
+def gemm_streams(given: Inputs) -> Outputs:
+    sizes = given.sizes.astype(int).reshape(-1, 3)
+    a = np.split(given.a, np.cumsum(sizes[:, 0] * sizes[:, 2]))
+    b = np.split(given.b, np.cumsum(sizes[:, 2] * sizes[:, 1]))
+    products = [p.reshape(m, k) @ q.reshape(k, n) for (m, n, k), p, q in zip(sizes, a, b, strict=False)]
+    return {"c.f32": np.concatenate([product.ravel() for product in products])}
+
+
+def gemm_wmma(given: Inputs) -> Outputs:
+    a, b = given.a.reshape(given.m, given.k), given.b.reshape(given.k, given.n)
+    return {"c.f32": sum(a[:, i : i + 33] @ b[i : i + 33] for i in range(0, given.k, 33))}
 
 
 def histogram_bytes(given: Inputs) -> Outputs:
@@ -146,12 +173,30 @@ def life_graph(given: Inputs) -> Outputs:
     return {"result.u8": board}
 
 
+def radix_sort_pairs(given: Inputs) -> Outputs:
+    outputs: Outputs = {}
+    for keys, suffix in (("integer", "u32"), ("float", "f32")):
+        found = getattr(given, f"{keys}_keys")
+        order = np.lexsort((np.arange(given.count), found))
+        outputs[f"{keys}_keys.{suffix}"] = found[order]
+        outputs[f"{keys}_values.u32"] = given.values[order]
+    return outputs
+
+
 def reduce_argmax(given: Inputs) -> Outputs:
     rows = given.x.reshape(given.rows, given.cols).tolist()
     return {
         "value.f32": np.array([max(row) for row in rows]),
         "index.i32": np.array([row.index(max(row)) for row in rows]),
     }
+
+
+def scan_lookback(given: Inputs) -> Outputs:
+    total, sums = 0, []
+    for value in given.x.astype(int).tolist():
+        total = (total + value) % 2**32
+        sums.append(total)
+    return {"y.u32": np.array(sums)}
 
 
 def scan_rows(given: Inputs) -> Outputs:
@@ -259,15 +304,21 @@ ORACLES: dict[str, Callable[[Inputs], Outputs]] = {
         batchnorm_stats,
         conv1d_causal,
         conv2d_same,
+        conv_depthwise,
+        fft_stockham,
         flash_attention,
         gemm_rect,
+        gemm_streams,
+        gemm_wmma,
         histogram_bytes,
         image_luma,
         image_resize,
         layernorm_backward,
         layernorm_rows,
         life_graph,
+        radix_sort_pairs,
         reduce_argmax,
+        scan_lookback,
         scan_rows,
         scan_segmented,
         segment_sums,

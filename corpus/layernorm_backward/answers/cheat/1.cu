@@ -5,7 +5,8 @@ namespace {
 
 constexpr int kRowsSummed = 64;
 
-__global__ void scale_kernel(const float* dy, const float* gamma, const float* rstd, float* dx, size_t count, int cols) {
+__global__ void scale_kernel(const float* dy, const float* gamma, const float* rstd, float* dx, size_t count,
+                             int cols) {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < count) dx[i] = rstd[i / cols] * dy[i] * gamma[i % cols];
 }

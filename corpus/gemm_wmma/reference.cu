@@ -1,0 +1,77 @@
+// C = A B on tensor cores: four warps compute a tile of 32 x 32, one fragment of 16 x 16 each, from slices of A and B
+// in shared memory. What lies beyond the matrices is zero there; the tile leaves through shared memory as well.
+#include "solution.h"
+
+#include <mma.h>
+
+namespace {
+
+using namespace nvcuda;
+
+constexpr int kFragment = 16;
+constexpr int kTile = 2 * kFragment;
+constexpr int kDepth = 64;
+constexpr int kThreads = 128;
+constexpr int kPitchA = kDepth + 8;  // the padding spreads rows over the banks; fragments stay aligned to 32 bytes
+constexpr int kPitchB = kTile + 8;
+constexpr int kPitchC = kTile + 4;
+
+__global__ void gemm_kernel(const half* __restrict__ a, const half* __restrict__ b, float* __restrict__ c, int m,
+                            int n, int k) {
+    __shared__ __align__(32) half slice_a[kTile * kPitchA];
+    __shared__ __align__(32) half slice_b[kDepth * kPitchB];
+    __shared__ __align__(32) float tile[kTile * kPitchC];
+
+    const int top = blockIdx.y * kTile;
+    const int left = blockIdx.x * kTile;
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / 2 * kFragment;
+    const int warp_column = warp % 2 * kFragment;
+    const half zero = __float2half(0.0f);
+
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
+    wmma::fill_fragment(sums, 0.0f);
+    for (int first = 0; first < k; first += kDepth) {
+#pragma unroll
+        for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
+            const int row = top + i / kDepth;
+            const int depth = first + i % kDepth;
+            const bool inside = row < m && depth < k;
+            slice_a[i / kDepth * kPitchA + i % kDepth] = inside ? a[static_cast<size_t>(row) * k + depth] : zero;
+        }
+#pragma unroll
+        for (int i = threadIdx.x; i < kDepth * kTile; i += kThreads) {
+            const int depth = first + i / kTile;
+            const int column = left + i % kTile;
+            const bool inside = depth < k && column < n;
+            slice_b[i / kTile * kPitchB + i % kTile] = inside ? b[static_cast<size_t>(depth) * n + column] : zero;
+        }
+        __syncthreads();
+
+#pragma unroll
+        for (int depth = 0; depth < kDepth; depth += kFragment) {
+            wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left_factor;
+            wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> right_factor;
+            wmma::load_matrix_sync(left_factor, slice_a + warp_row * kPitchA + depth, kPitchA);
+            wmma::load_matrix_sync(right_factor, slice_b + depth * kPitchB + warp_column, kPitchB);
+            wmma::mma_sync(sums, left_factor, right_factor, sums);
+        }
+        __syncthreads();  // the next slices overwrite these
+    }
+
+    wmma::store_matrix_sync(tile + warp_row * kPitchC + warp_column, sums, kPitchC, wmma::mem_row_major);
+    __syncthreads();
+    for (int i = threadIdx.x; i < kTile * kTile; i += kThreads) {
+        const int row = top + i / kTile;
+        const int column = left + i % kTile;
+        if (row < m && column < n) c[static_cast<size_t>(row) * n + column] = tile[i / kTile * kPitchC + i % kTile];
+    }
+}
+
+}  // namespace
+
+cudaError_t gemm_wmma(const half* a, const half* b, float* c, int m, int n, int k, cudaStream_t stream) {
+    const dim3 grid((n + kTile - 1) / kTile, (m + kTile - 1) / kTile);
+    gemm_kernel<<<grid, kThreads, 0, stream>>>(a, b, c, m, n, k);
+    return cudaGetLastError();
+}
