@@ -137,6 +137,7 @@ class Fault:
     name: str
     program: str
     error: str
+    here: str
     tool: tuple[str, ...]
     says: str
     function: str
@@ -150,6 +151,7 @@ def faults() -> list[Fault]:
             name=name,
             program=row["program"],
             error=row["error"],
+            here=row.get("here", row["error"]),
             tool=tuple(row.get("tool", "").split()),
             says=row.get("says", ""),
             function=row.get("function", ""),

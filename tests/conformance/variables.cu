@@ -73,7 +73,7 @@ CASE(initialisers_hold_addresses) {
 
 __managed__ int managed_variable = 5;
 __global__ void change_managed(int *more) {
-    managed_variable += 37;
+    if (threadIdx.x == 0) managed_variable += 37;
     more[threadIdx.x] += static_cast<int>(threadIdx.x);
 }
 

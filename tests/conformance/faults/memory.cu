@@ -112,14 +112,14 @@ CASE(misaligned_shared_read) {
 
 struct List {
     int value;
-    List *next;
+    const List *next;
 };
 static __device__ __noinline__ int length_of(const List *list) {
     int n = 0;
-    do {
+    while (list->value >= 0) {  // FAULT null_pointer
+        list = list->next;
         ++n;
-        list = list->next;  // FAULT null_pointer
-    } while (true);
+    }
     return n;
 }
 __global__ void walk(const List *list, int *out) { *out = length_of(list); }
@@ -153,10 +153,10 @@ CASE(allocation_was_not_checked) {
     ended();
 }
 
-static __device__ __noinline__ int dive(volatile int *data, int depth) {
+static __device__ __noinline__ int dive(volatile int *data, int depth) {  // FAULT endless_recursion
     volatile int frame[64];
     frame[depth & 63] = data[0];
-    return dive(data, depth + 1) + frame[(depth + 1) & 63];  // FAULT endless_recursion
+    return dive(data, depth + 1) + frame[(depth + 1) & 63];
 }
 __global__ void recurse(int *data) { data[0] = dive(data, 0); }
 
