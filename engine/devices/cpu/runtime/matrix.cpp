@@ -35,29 +35,25 @@ constexpr std::uint32_t nothing[32] = {};
 // One-bit elements come in rows of 256, which is more than ``k`` can say.
 std::uint32_t depth_of(const beaver_mma_shape &shape) { return shape.k ? shape.k : 256; }
 
-// Registers of one operand as lines of words: rows of A and C, columns of B for mma; the row-major tile for wmma.
 enum class Operand { a, b, c };
 
+// Calls visit(lane, index of a unit in its registers, where the unit is stored): lines for mma, the row-major tile for wmma.
 template <class Visit>
 void for_each_unit(const beaver_mma_shape &shape, Operand operand, int type, Visit visit) {
     const std::uint32_t rows = operand == Operand::b ? depth_of(shape) : shape.m;
     const std::uint32_t columns = operand == Operand::a ? depth_of(shape) : shape.n;
-    const std::uint32_t bits = element_bits(type);
-    const std::uint32_t unit_bits = std::max(bits, 32u);
+    const std::uint32_t bits = element_bits(type), unit_bits = std::max(bits, 32u);
     const std::uint32_t units = run_of_tile(rows, columns) * bits / unit_bits;  // of a lane
-    if (shape.fragments) {
-        for (std::uint32_t lane = 0; lane < BEAVER_WARP; ++lane)
-            for (std::uint32_t index = 0; index < units; ++index) visit(lane, index, lane * units + index);
-        return;
+    const std::uint32_t line = (operand == Operand::b ? rows : columns) * bits / unit_bits;
+    for (std::uint32_t index = 0; index < units; ++index) {
+        const Placement place = shape.fragments         ? place_in_tile(index, units)
+                                : operand == Operand::a ? place_of_a(index, line, shape.m)
+                                : operand == Operand::b ? place_of_b(index, line)
+                                                        : place_of_c(index, line, bits == 16);
+        for (std::uint32_t group = 0; group < 8; ++group)
+            for (std::uint32_t member = 0; member < 4; ++member)
+                visit(group * 4 + member, index, place.first + group * place.group_step + member * place.member_step);
     }
-    const std::uint32_t line = (operand == Operand::b ? rows : columns) * bits / unit_bits;  // units
-    for (std::uint32_t lane = 0; lane < BEAVER_WARP; ++lane)
-        for (std::uint32_t index = 0; index < units; ++index) {
-            const Unit unit = operand == Operand::a   ? unit_of_a(lane, index, shape.m)
-                              : operand == Operand::b ? unit_of_b(lane, index)
-                                                      : unit_of_c(lane, index, bits == 16);
-            visit(lane, index, unit.line * line + unit.position);
-        }
 }
 
 const std::uint32_t *registers_of(const Part *part, Operand operand) {
