@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.verdict.categories import Category
-from engine.verdict.rule import ANY_STEP, BUILD_AND_TEST, TEST, Cond, Rule, token
+from engine.verdict.rule import ANY_STEP, BUILD_AND_TEST, TEST, Cond, Rule, Weight, token
 
 _ENV: Final = Category.ENVIRONMENT_DEPENDENCY
 _INTEG: Final = Category.INTEGRATION
@@ -36,6 +36,16 @@ MACHINE_RULES: Final[tuple[Rule, ...]] = (
             )
         ),
         source="the CPU device of this project, PyTorch, test programs",
+    ),
+    Rule(
+        id="machine.cpu_device",
+        category=_ENV,
+        stages=TEST,
+        literals=("beaver-tui cpu device:",),
+        # what this device could not do is no fault of the candidate; a deadlock and a slow kernel are
+        pattern=r"^beaver-tui CPU device: (?!deadlock in kernel |kernel .* still runs )(?P<token>.+)",
+        weight=Weight.GENERIC,
+        source="the CPU device of this project",
     ),
     Rule(
         id="machine.too_old",
