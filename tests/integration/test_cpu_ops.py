@@ -777,6 +777,15 @@ check(
     lambda a: (2, a),
 )
 check(
+    "mbarrier_counts_down_and_starts_again",
+    """mbarrier.init.shared.b64 [tile], 3; mbarrier.arrive.shared.b64 _, [tile]; mbarrier.arrive.shared.b64 %rd4, [tile];
+    mbarrier.pending_count.b64 <d>, %rd4; mbarrier.arrive.shared.b64 _, [tile]; mbarrier.arrive.shared.b64 %rd5, [tile];
+    mbarrier.pending_count.b64 <e>, %rd5;""",
+    "u32",
+    "u32 u32",
+    lambda a: (2, 3),
+)
+check(
     "mbarrier_drop_and_count",
     "mbarrier.init.shared.b64 [tile], 3; mbarrier.arrive_drop.shared.b64 _, [tile]; mbarrier.arrive.shared.b64 _, [tile], 2; mbarrier.arrive.shared.b64 %rd4, [tile]; mbarrier.pending_count.b64 <d>, %rd4;",
     "u32",

@@ -49,7 +49,7 @@ def identifier(name: str) -> str:
     """A C name for a register, label or variable: %r1 is r1; anything less plain gets a prefix that no helper has."""
     if re.fullmatch(r"%[a-zA-Z]+\d+", name):
         return name[1:]
-    return "v_" + re.sub(r"\W", "_", name.replace("$", "_").replace("%", "_"))
+    return "v_" + re.sub(r"\W", "_", name.removeprefix("%"))
 
 
 class Body:

@@ -100,5 +100,5 @@ def emit_operation(body: Body, instruction: nodes.Instruction, family: tuple[Ope
     if template is None:
         raise Unsupported(instruction.name)
     values = [body.read(operand, kind) for operand, kind in zip(operands, template.sources, strict=True)]
-    body.carries = body.carries or "&carry" in template.text
+    body.carries = body.carries or "carry" in template.text
     body.write(target, template.result, template.text.format(*values))

@@ -12,14 +12,14 @@
     INLINE T div_##name(T a, T b)                                                                                       \
     {                                                                                                                   \
         if (UNLIKELY(b == 0)) return (T)-1;                                                                             \
-        return (T)-1 < 0 && b == (T)-1 ? (T)-(U)a : (T)(a / b);                                                         \
+        return (T)-1 < 1 && b == (T)-1 ? (T)-(U)a : (T)(a / b);                                                         \
     }                                                                                                                   \
     INLINE T rem_##name(T a, T b)                                                                                       \
     {                                                                                                                   \
         if (UNLIKELY(b == 0)) return (T)-1;                                                                             \
-        return (T)-1 < 0 && b == (T)-1 ? 0 : (T)(a % b);                                                                \
+        return (T)-1 < 1 && b == (T)-1 ? 0 : (T)(a % b);                                                                \
     }                                                                                                                   \
-    INLINE T shr_##name(T a, uint32_t count) { return (T)-1 < 0 ? a >> (count < width ? count : width - 1)              \
+    INLINE T shr_##name(T a, uint32_t count) { return (T)-1 < 1 ? a >> (count < width ? count : width - 1)              \
                                                                 : count < width ? (T)(a >> count) : 0; }
 INTEGER_OPERATIONS(u16, uint16_t, uint16_t, uint32_t, 16)
 INTEGER_OPERATIONS(s16, int16_t, uint16_t, int32_t, 16)
