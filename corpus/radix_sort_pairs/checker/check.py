@@ -13,7 +13,7 @@ def generate() -> None:
     integers = rng.integers(0, 1 << 32, COUNT)
     integers[::2] = rng.choice(rng.integers(0, 1 << 32, 300), integers[::2].size)
     integers[rng.permutation(COUNT)[:50]] = (1 << 32) - 1
-    floats = (rng.standard_normal(COUNT) * 10.0 ** rng.uniform(-20.0, 20.0, COUNT)).astype(np.float32)
+    floats = (rng.standard_normal(COUNT) * 10.0 ** rng.uniform(-20.0, 3.0, COUNT)).astype(np.float32)
     floats[::2] = rng.choice(floats[1:600:2], floats[::2].size)
     bc.write_input("integer_keys.u32", integers)
     bc.write_input("float_keys.f32", floats)
