@@ -84,10 +84,8 @@ cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *stub) {
 cudaError_t cudaGetKernel(cudaKernel_t *handle, const void *stub) {
     return in_context(__func__, [&] {
         if (!handle) return cudaErrorInvalidValue;
-        Kernel *kernel;
-        if (const cudaError_t error = lookup(stub, &kernel)) return error;
-        *handle = reinterpret_cast<cudaKernel_t>(kernel);
-        return cudaSuccess;
+        *handle = reinterpret_cast<cudaKernel_t>(find_kernel(stub));
+        return *handle ? cudaSuccess : cudaErrorInvalidDeviceFunction;
     });
 }
 #endif
@@ -95,10 +93,8 @@ cudaError_t cudaGetKernel(cudaKernel_t *handle, const void *stub) {
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *handle, const void *stub) {
     return in_context(__func__, [&] {
         if (!handle) return cudaErrorInvalidValue;
-        Kernel *kernel;
-        if (const cudaError_t error = lookup(stub, &kernel)) return error;
-        *handle = reinterpret_cast<cudaFunction_t>(kernel);
-        return cudaSuccess;
+        *handle = reinterpret_cast<cudaFunction_t>(find_kernel(stub));
+        return *handle ? cudaSuccess : cudaErrorInvalidDeviceFunction;
     });
 }
 

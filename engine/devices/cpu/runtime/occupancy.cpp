@@ -16,7 +16,8 @@ cudaError_t count_blocks(int *count, const void *function, int block_threads, st
     if (const cudaError_t error = lookup(function, &kernel)) return error;
     if (block_threads <= 0) return cudaErrorInvalidValue;
     const auto threads = static_cast<unsigned>(block_threads);
-    const bool fits = threads <= thread_limit(*kernel) && dynamic_size <= dynamic_shared_limit(*kernel);
+    // an H200 does not look at the kernel's __launch_bounds__ here
+    const bool fits = threads <= max_threads_per_block && dynamic_size <= dynamic_shared_limit(*kernel);
     *count = fits ? static_cast<int>(resident_blocks(*kernel->code, threads, dynamic_size)) : 0;
     return cudaSuccess;
 }
@@ -41,14 +42,17 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void
     return in_context(__func__, [&] { return count_blocks(count, function, block_threads, dynamic_size); });
 }
 
+// Unlike the count of blocks, this does not set aside what each block reserves: as measured on an H200.
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic_size, const void *function, int blocks, int block_threads) {
     return in_context(__func__, [&] {
-        if (!dynamic_size || blocks <= 0 || block_threads <= 0) return cudaErrorInvalidValue;
+        if (!dynamic_size || blocks <= 0) return cudaErrorInvalidValue;
+        int most;
+        if (const cudaError_t error = count_blocks(&most, function, block_threads, 0)) return error;
         Kernel *kernel;
-        if (const cudaError_t error = lookup(function, &kernel)) return error;
+        lookup(function, &kernel);
         const std::uint64_t share = shared_per_multiprocessor / static_cast<unsigned>(blocks) / shared_step * shared_step;
-        const std::uint64_t taken = reserved_shared_per_block + kernel->code->static_shared;
-        *dynamic_size = std::min(share > taken ? share - taken : 0, dynamic_shared_limit(*kernel));
+        if (blocks > most || share < kernel->code->static_shared) return cudaErrorInvalidValue;
+        *dynamic_size = std::min(share - kernel->code->static_shared, dynamic_shared_limit(*kernel));
         return cudaSuccess;
     });
 }
