@@ -19,6 +19,7 @@ usage: beaver-tui --batch [OPTIONS]     repair tasks headless; see beaver-tui --
 
 commands:
   tasks      list and check the tasks of a corpus
+  verify     show on this machine that each task holds what it promises
   classify   classify evidence records (JSON lines)
   doctor     what this machine offers, and what is missing
   submit     hand in the file that a human fixer's folder holds

@@ -8,6 +8,8 @@ from typing import BinaryIO
 import click
 import msgspec
 
+from beaver_tui.authoring.verify import verify
+
 
 @click.command()
 @click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
@@ -114,4 +116,11 @@ def manifest(run: Path) -> int:
     return 1 if damaged else 0
 
 
-COMMANDS = {"tasks": tasks, "classify": classify, "doctor": doctor, "submit": submit, "manifest": manifest}
+COMMANDS = {
+    "tasks": tasks,
+    "classify": classify,
+    "doctor": doctor,
+    "submit": submit,
+    "manifest": manifest,
+    "verify": verify,
+}

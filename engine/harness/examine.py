@@ -92,10 +92,11 @@ class Harness:
     def __post_init__(self) -> None:
         remove_abandoned(self.scratch)
         self._builds = Builds(self.scratch, keep=self.keep_builds)
-        self._references = References(self._stand, self.scratch)
+        self._references = References(self.stand, self.scratch)
 
     @property
-    def _stand(self) -> Stand:
+    def stand(self) -> Stand:
+        """What it offers to every candidate, for who needs a workspace without an examination."""
         return Stand(self.device, self.sandbox, self.toolkit, self.limits)
 
     @property
@@ -105,7 +106,7 @@ class Harness:
     async def examine(self, job: Job, emit: Emit, save_log: SaveLog) -> Examined:
         """All that can be observed about the candidate, with an event for every step."""
         began = time.monotonic()
-        steps = StepRunner(self._stand, job.iteration, emit, save_log)
+        steps = StepRunner(self.stand, job.iteration, emit, save_log)
         try:
             evidence = await _Examination(self, self._references, self._builds, job, steps).run()
         except OSError as error:

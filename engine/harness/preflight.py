@@ -16,6 +16,8 @@ from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.task import Task
 
+_LACKS = ("min_sm", "arch_exact", "requires")
+
 _DYNAMIC_LOADING = ("dlopen", "dlsym", "dlvsym", "dlmopen")
 """Where a library is forbidden, so are the ways to reach it by a name put together at run time."""
 
@@ -35,6 +37,11 @@ _LEXEMES = re.compile(
 def preflight(task: Task, code: bytes, device: Device, toolkit: Toolkit | None) -> list[str]:
     """All findings for a candidate on a device; an empty list lets the build begin."""
     return [*_machine(task, device, toolkit), *_solution(task, code)]
+
+
+def machine_lacks(findings: list[str]) -> str | None:
+    """The first finding that says what this machine lacks, None when there is none: the candidate's faults are no lack."""
+    return next((finding for finding in findings if finding.partition(":")[0] in _LACKS), None)
 
 
 def _machine(task: Task, device: Device, toolkit: Toolkit | None) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The commands around tasks: making them, checking them, taking a fix home."""

@@ -1,0 +1,150 @@
+"""``beaver-tui verify``: the options, what is said while it runs, and the table at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from beaver_tui.state.lines import one_line
+
+if TYPE_CHECKING:
+    from engine.verify import Row
+
+_MOST_REPEATS = 100
+
+
+@click.command()
+@click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
+@click.option("--tasks", multiple=True, metavar="GLOB", help="Task ids to verify; may be repeated.")
+@click.option("--repeat", type=click.IntRange(1, _MOST_REPEATS), default=3, show_default=True, metavar="N")
+@click.option("--device", default="auto", metavar="auto|cuda|cpu|none", help="Where kernels run (default: auto).")
+@click.option(
+    "--sandbox", default="auto", metavar="auto|bubblewrap|namespaces|none", help="Containment (default: auto)."
+)
+@click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Programs at a time (default: by the cores).")
+@click.option("--answers", is_flag=True, help="Judge the recorded answers too: good, degenerate, cheat.")
+@click.option(
+    "--launches", type=click.IntRange(1, 100), default=10, show_default=True, help="Of a slow start's timing."
+)
+@click.option(
+    "--write-error-logs", "logs", metavar="DIR", type=click.Path(path_type=Path), help="Store <task>/error.log there."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a task and line, as they end.")
+@click.option(
+    "--out", metavar="FILE", type=click.Path(path_type=Path), help="State file (default: one in the user's cache)."
+)
+@click.option("--fresh", is_flag=True, help="Forget what the state file holds.")
+@click.option(
+    "--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write this device's section of that file."
+)
+def verify(
+    corpus: str | None,
+    tasks: tuple[str, ...],
+    repeat: int,
+    device: str,
+    sandbox: str,
+    jobs: int | None,
+    answers: bool,
+    launches: int,
+    logs: Path | None,
+    as_json: bool,
+    out: Path | None,
+    fresh: bool,
+    markdown: Path | None,
+) -> int:
+    """Show on this machine that each task holds what it promises.
+
+    The broken start fails, in the same way each time and as its label says; the reference passes; the patch between them is not
+    trivial; known-wrong solutions are rejected. A second call goes on where the first one ended.
+
+    Exit codes: 0 every task is ok or needs what this machine lacks, 1 some are not, 2 usage, 130 interrupted.
+    """
+    from dataclasses import replace
+
+    from engine.corpora import builtin_folder, load_corpus
+    from engine.local import local_harness
+    from engine.verify import Effort, Verification, default_state, open_state, unreadable
+
+    if corpus is not None and not corpus.strip():
+        raise click.UsageError("--corpus: must not be empty; without --corpus the built-in tasks are verified")
+    found = load_corpus(builtin_folder() if corpus is None else Path(corpus), strict=False)
+    chosen = found.select(tasks) if found.tasks or tasks else []
+    printer = _Printer(len(chosen), as_json=as_json)
+    bad = [row for problem in found.problems for row in unreadable(problem)] if not tasks else []
+    for row in bad:
+        printer.row(row)
+    harness = local_harness(device, sandbox, hide=(found.path.resolve(),), say=_note)
+    at_a_time = jobs if jobs is not None else _default_jobs(harness.device.kind)
+    harness = replace(harness, keep_builds=True)
+    with harness, open_state(out or default_state(found.path), fresh=fresh) as state:
+        verification = Verification(
+            harness, state, Effort(repeat, launches, answers), at_a_time, logs, listener=printer.row
+        )
+        rows = bad + asyncio.run(verification.run(chosen))
+        heading = harness.device.label if harness.device.kind != "none" else "no device"
+    printer.end(rows)
+    if markdown is not None:
+        from engine.verify.markdown import section, write_section
+
+        command = shlex.join(["beaver-tui", "verify", *sys.argv[2:]])
+        write_section(markdown, section(rows, heading, command))
+    return 0 if all(row.sound for row in rows) else 1
+
+
+def _default_jobs(kind: str) -> int:
+    """All cores build; on the CPU device they also run, and a test that waits for them looks like one that hangs."""
+    cores = os.cpu_count() or 1
+    return max(1, cores // 2) if kind == "cpu" else cores
+
+
+def _note(text: str) -> None:
+    click.echo(f"beaver-tui: {one_line(text)}", err=True)
+
+
+class _Printer:
+    """Rows as they end: JSON lines, or a line each on standard error and the table at the end on standard output."""
+
+    def __init__(self, total: int, *, as_json: bool) -> None:
+        self._total, self._done, self._as_json = total, 0, as_json
+
+    def row(self, row: Row) -> None:
+        self._done += 1
+        if self._as_json:
+            import msgspec
+
+            click.echo(msgspec.json.encode(row))
+        else:
+            _note(f"{self._done}/{self._total} {row.task}  {row.verdict}  {row.reason}")
+
+    def end(self, rows: list[Row]) -> None:
+        if self._as_json:
+            return
+        from beaver_tui.authoring.table import print_table
+
+        print_table(
+            ("task", "verdict", "category", "why", "patch", "rejects", "seconds"), [_cells(row) for row in rows]
+        )
+        for row in rows:
+            for text in row.lint:
+                click.echo(f"{one_line(row.task)}: {one_line(text)}")
+        sound = sum(row.sound for row in rows)
+        click.echo(f"{sound} of {len(rows)} ok, or in need of what this machine lacks")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    rejected = sum(row.rejects.values())
+    return (
+        row.task,
+        row.verdict,
+        row.category or "-",
+        row.reason or row.signature,
+        "-" if row.patch_lines is None else str(row.patch_lines),
+        f"{rejected} of {len(row.rejects)}" if row.rejects else "-",
+        f"{row.seconds:.1f}",
+    )
