@@ -15,7 +15,8 @@ import pytest
 from engine.devices.toolkit import Toolkit
 from tests.support.cpu_runtime import build_driver
 
-SUCCESS, ILLEGAL, ASSERT, MISALIGNED, BAD_PC, LAUNCH_FAILURE = "0", "700", "710", "716", "718", "719"
+SUCCESS, ILLEGAL, ASSERT, ILLEGAL_INSTRUCTION, MISALIGNED = "0", "700", "710", "715", "716"
+BAD_PC, LAUNCH_FAILURE = "718", "719"
 DEADLOCK, NEEDS_GPU = 124, 125
 ALL_LANES = 0xFFFFFFFF
 Run = Callable[..., "Said"]
@@ -67,9 +68,16 @@ def test_exited_lanes_are_not_waited_for(run: Run) -> None:
     assert run("late_exit").out == [0] + [1] * 31
 
 
-def test_lanes_that_a_mask_forgets_take_part_when_they_come_along(run: Run) -> None:
+def test_a_mask_is_of_no_account_when_the_whole_warp_comes_together(run: Run) -> None:
     assert run("mask_of_half").out == [104 + lane for lane in range(28)] + [128, 129, 130, 131]
-    assert run("mask_of_others").out == [7] * 16 + [lane ^ 1 for lane in range(16, 32)]
+    assert run("vote_of_half").out == [ALL_LANES, ALL_LANES]
+
+
+def test_a_lane_that_its_mask_does_not_name_is_a_fault_in_a_branch(run: Run) -> None:
+    assert run("mask_of_half_in_a_branch")["error"] == ILLEGAL_INSTRUCTION
+    said = run("mask_of_half_in_a_branch", tool="synccheck")
+    assert said["error"] == LAUNCH_FAILURE
+    assert said.stdout.count("========= Barrier error detected. Invalid arguments.\n") == 8
 
 
 def test_the_active_mask_is_that_of_the_branch_and_of_all_after_it(run: Run) -> None:

@@ -81,11 +81,14 @@ void name_half(beaver_thread *thread) {
     words(thread)[thread->linear] = beaver_shfl(thread, BEAVER_SHFL_DOWN, 100 + thread->lane, 4, 31, 0xffff, &inside, &line_10);
 }
 
-void name_others_alone(beaver_thread *thread) {
+void vote_with_half(beaver_thread *thread) {
+    words(thread)[thread->linear] = beaver_vote(thread, BEAVER_VOTE_BALLOT, 1, 0xff, &line_10);
+}
+
+void name_half_in_a_branch(beaver_thread *thread) {
     std::uint8_t inside;
-    std::uint32_t got = 7;
-    if (thread->lane >= 16) got = beaver_shfl(thread, BEAVER_SHFL_BFLY, thread->lane, 1, 31, 0xffff, &inside, &line_10);
-    words(thread)[thread->linear] = got;
+    if (thread->lane >= 16) beaver_shfl(thread, BEAVER_SHFL_BFLY, thread->lane, 1, 31, 0xffff00, &inside, &line_10);
+    words(thread)[thread->linear] = 1;
 }
 
 void ask_in_branches(beaver_thread *thread) {
@@ -415,7 +418,8 @@ const Cases cases = {
     {"exited_lanes", [] { run_and_show(vote_without_the_exited, {1, 32}, 9); }},
     {"late_exit", [] { run_and_show(leave_late, {1, 32}, 32); }},
     {"mask_of_half", [] { run_and_show(name_half, {1, 32}, 32); }},
-    {"mask_of_others", [] { run_and_show(name_others_alone, {1, 32}, 32); }},
+    {"vote_of_half", [] { run_and_show(vote_with_half, {1, 32}, 2); }},
+    {"mask_of_half_in_a_branch", [] { run_and_show(name_half_in_a_branch, {1, 32}, 1); }},
     {"active_mask", [] { run_and_show(ask_in_branches, {1, 32}, 4); }},
     {"match_and_elect", [] { run_and_show(match_values, {1, 32}, 34); }},
     {"barrier", [] { run_and_show(reverse_by_shared, {1, 70}, 70); }},

@@ -18,15 +18,15 @@ constexpr std::uint32_t turns_without_spinning = 4096;
 // Shared memory is given out as device memory is: a NaN in every float format, and 2147450879 as an integer.
 constexpr std::uint16_t fresh_pattern = 0x7fff;
 // Shared addresses and their storage agree modulo this, so alignment can be tested on either.
-constexpr std::size_t shared_alignment = BEAVER_SHARED_BASE;
-constexpr std::uint32_t shared_step = 1024;  // a multiple of the alignment
+constexpr std::uint32_t shared_alignment = BEAVER_SHARED_BASE;
+constexpr std::uint32_t shared_step = 128;
 // Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for.
 constexpr std::uint32_t dynamic_alignment = 128;
 
 std::uint32_t round_up(std::uint32_t value, std::uint32_t step) { return (value + step - 1) / step * step; }
 
 // How far a thread may go in shared memory without being checked further. A GPU gives it out in steps, and the rest of the last
-// step can be accessed like the block's own (seen on an H200); racecheck and synccheck want to see every access.
+// one can be accessed like the block's own; racecheck and synccheck want to see every access.
 std::uint32_t unchecked_bytes(std::uint32_t size) {
     switch (options().tool) {
         case Tool::none: return round_up(size, shared_step);
@@ -70,7 +70,7 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
     view.grid = for_grid.id;
 
     if (view.shared_size > shared_capacity_ || !shared_) {
-        shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_step);
+        shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_alignment);
         shared_.reset(static_cast<std::uint8_t *>(std::aligned_alloc(shared_alignment, shared_capacity_)));
         if (!shared_) throw std::bad_alloc();
     }
@@ -136,7 +136,10 @@ Thread *Block::next(Warp &preferred) {
     for (Warp *warp = &preferred;; warp = &warps[static_cast<std::uint32_t>(__builtin_ctz(runnable))]) {
         // When its lanes have gone as far as they can, those that are at one place are the ones that a GPU would have brought
         // there together.
-        if (!warp->ready && warp->open) settle_meetings(*warp);
+        if (!warp->ready && warp->open) {
+            settle_meetings(*warp);
+            if (grid->stopped) return nullptr;
+        }
         if (!warp->ready && warp->asking) answer_active_mask(*warp);
         if (const std::uint32_t ready = warp->ready) {
             warp->ready = ready & (ready - 1);

@@ -42,7 +42,7 @@ struct Hooks {
     void (*warp_synced)(const beaver_thread *any_lane, std::uint32_t mask);
     // a barrier of all threads was reached by only some lanes of a warp, the others having gone past it or waiting elsewhere
     void (*divergent_barrier)(const beaver_thread *thread, const beaver_site *site);
-    // bar.warp.sync with a mask that does not name the calling lane
+    // the mask of a warp operation does not name the lane, and the warp is divergent or the operation is bar.warp.sync
     void (*invalid_mask)(const beaver_thread *thread, std::uint32_t mask, const beaver_site *site);
     // A barrier of some warps of the block completed, and others live that took no part; bit i stands for warp i.
     void (*warps_met)(const beaver_thread *any_thread, std::uint32_t warps);

@@ -1,11 +1,13 @@
 // What the lanes of a warp do together: votes, shuffles, matches, reductions (PTX ISA, "Parallel Synchronization").
 //
 // Each lane brings an operand and waits. When the mask names all lanes that have not exited, the last one to come computes the
-// results of all. Otherwise a meeting that has all its lanes is still held open until no lane of the warp can run: a GPU executes
-// such an operation once for all lanes that come to it together, and those that a wrong mask does not name take part.
+// results of all. Other meetings end when no lane of the warp can run any more, as a GPU executes such an operation once for the
+// lanes that come to it together. What an H200 makes of lanes that their mask does not name is kept: when the whole warp has come,
+// the mask is of no account; in a branch it is an illegal instruction.
 #include "warp.hpp"
 
 #include "execution.hpp"
+#include "grid.hpp"
 
 namespace beaver {
 namespace {
@@ -13,12 +15,6 @@ namespace {
 template <class Action>
 void for_each_lane(Warp &warp, const Meeting &meeting, Action action) {
     for_each_bit(meeting.arrived, [&](std::uint32_t lane) { action(lane, warp.lanes[lane]); });
-}
-
-// The lanes whose operands count: those that the mask names, if any of them is here.
-std::uint32_t named(const Meeting &meeting) {
-    const std::uint32_t lanes = meeting.arrived & meeting.mask;
-    return lanes ? lanes : meeting.arrived;
 }
 
 void finish(Warp &warp, Meeting &meeting) {
@@ -51,6 +47,21 @@ inline Meeting &find_meeting(Warp &warp, const Operation &operation, std::uint32
     return open_meeting(warp, operation, mask);
 }
 
+const Operation warp_sync{"bar.warp.sync", [](Warp &, const Meeting &) {}};
+
+// Whether a meeting with lanes that the mask does not name may end; if not, the grid has been stopped. synccheck reports what a
+// GPU would not execute, and bar.warp.sync in any case.
+bool accept_unnamed(Warp &warp, const Meeting &meeting, std::uint32_t unnamed, bool together) {
+    Grid &grid = *warp.block->grid;
+    if (hooks.invalid_mask && (!together || meeting.operation == &warp_sync)) {
+        for_each_bit(unnamed, [&](std::uint32_t lane) {
+            hooks.invalid_mask(&warp.lanes[lane], meeting.mask, warp.lanes[lane].site);
+        });
+        grid.fail(cudaErrorLaunchFailure);  // as the tool does
+    }
+    return together || fail_thread(warp.lanes[__builtin_ctz(unnamed)], cudaErrorIllegalInstruction);
+}
+
 [[gnu::noinline]] void finish_and_go_on(Thread *self, Meeting &meeting) {
     finish(*self->warp, meeting);
     self->warp->ready &= ~bit(self->lane);
@@ -72,9 +83,11 @@ void meet(Thread *self, const Operation &operation, std::uint32_t mask, std::uin
 void settle_meetings(Warp &warp) {
     for_each_bit(warp.open, [&](std::uint32_t index) {
         Meeting &meeting = warp.meetings[index];
-        // Lanes that the mask does not name wait for nobody.
-        const std::uint32_t here = meeting.arrived & meeting.mask;
-        if (here == (meeting.mask & warp.alive()) || !here) finish(warp, meeting);
+        const std::uint32_t unnamed = meeting.arrived & ~meeting.mask;
+        // Lanes that have exited may have gone past this place as well as left before it; the one is the likelier mistake.
+        const bool together = meeting.arrived == warp.present;
+        if (unnamed && !accept_unnamed(warp, meeting, unnamed, together)) return;
+        if (unnamed || meeting.arrived == (meeting.mask & warp.alive())) finish(warp, meeting);
     });
 }
 
@@ -90,10 +103,6 @@ void answer_active_mask(Warp &warp) {
 }
 
 namespace {
-
-// ---- bar.warp.sync
-
-const Operation warp_sync{"bar.warp.sync", [](Warp &, const Meeting &) {}};
 
 // ---- shfl.sync. Operand: the value, then in bytes 4, 5 and 6 the lane or offset b, and of c the clamp and the segment mask.
 
@@ -143,16 +152,16 @@ const Operation shuffles[] = {
 
 std::uint32_t ballot(const Meeting &meeting) {
     std::uint32_t lanes = 0;
-    for_each_bit(named(meeting), [&](std::uint32_t lane) { lanes |= static_cast<std::uint32_t>(meeting.operands[lane]) << lane; });
+    for_each_bit(meeting.arrived, [&](std::uint32_t lane) { lanes |= static_cast<std::uint32_t>(meeting.operands[lane]) << lane; });
     return lanes;
 }
 
 template <int Mode>
 void complete_vote(Warp &warp, const Meeting &meeting) {
-    const std::uint32_t lanes = ballot(meeting), all = named(meeting);
-    const std::uint32_t result = Mode == BEAVER_VOTE_ALL   ? lanes == all
+    const std::uint32_t lanes = ballot(meeting);
+    const std::uint32_t result = Mode == BEAVER_VOTE_ALL   ? lanes == meeting.arrived
                                  : Mode == BEAVER_VOTE_ANY ? lanes != 0
-                                 : Mode == BEAVER_VOTE_UNI ? lanes == 0 || lanes == all
+                                 : Mode == BEAVER_VOTE_UNI ? lanes == 0 || lanes == meeting.arrived
                                                            : lanes;
     for_each_lane(warp, meeting, [&](std::uint32_t, Thread &thread) { thread.result = result; });
 }
@@ -168,7 +177,7 @@ const Operation votes[] = {
 
 std::uint32_t lanes_with(const Meeting &meeting, std::uint64_t value) {
     std::uint32_t lanes = 0;
-    for_each_bit(named(meeting), [&](std::uint32_t lane) { lanes |= std::uint32_t{meeting.operands[lane] == value} << lane; });
+    for_each_bit(meeting.arrived, [&](std::uint32_t lane) { lanes |= std::uint32_t{meeting.operands[lane] == value} << lane; });
     return lanes;
 }
 
@@ -176,7 +185,7 @@ template <int Mode>
 void complete_match(Warp &warp, const Meeting &meeting) {
     for_each_lane(warp, meeting, [&](std::uint32_t lane, Thread &thread) {
         const std::uint32_t equal = lanes_with(meeting, meeting.operands[lane]);
-        thread.flag = equal == named(meeting);
+        thread.flag = equal == meeting.arrived;
         thread.result = Mode == BEAVER_MATCH_ANY || thread.flag ? equal : 0;
     });
 }
@@ -204,9 +213,9 @@ std::uint32_t combine(int op, std::uint32_t x, std::uint32_t y) {
 
 template <int Op>
 void complete_redux(Warp &warp, const Meeting &meeting) {
-    const auto first = static_cast<std::uint32_t>(__builtin_ctz(named(meeting)));
+    const auto first = static_cast<std::uint32_t>(__builtin_ctz(meeting.arrived));
     auto result = static_cast<std::uint32_t>(meeting.operands[first]);
-    for_each_bit(named(meeting) & ~bit(first), [&](std::uint32_t lane) {
+    for_each_bit(meeting.arrived & ~bit(first), [&](std::uint32_t lane) {
         result = combine(Op, result, static_cast<std::uint32_t>(meeting.operands[lane]));
     });
     for_each_lane(warp, meeting, [&](std::uint32_t, Thread &thread) { thread.result = result; });
@@ -226,7 +235,7 @@ const Operation reductions[] = {
 // ---- elect.sync
 
 void complete_elect(Warp &warp, const Meeting &meeting) {
-    const auto leader = static_cast<std::uint32_t>(__builtin_ctz(named(meeting)));
+    const auto leader = static_cast<std::uint32_t>(__builtin_ctz(meeting.arrived));
     for_each_lane(warp, meeting, [&](std::uint32_t lane, Thread &thread) {
         thread.result = leader;
         thread.flag = lane == leader;
@@ -246,7 +255,6 @@ std::uint32_t answer(const Thread *self, std::uint8_t *predicate) {
 using namespace beaver;
 
 void beaver_warp_sync(beaver_thread *thread, std::uint32_t mask, const beaver_site *site) {
-    if (hooks.invalid_mask && !(mask >> thread->lane & 1)) hooks.invalid_mask(thread, mask, site);
     meet(thread_of(thread), warp_sync, mask, 0, site);
 }
 
