@@ -80,7 +80,7 @@ PTX1(absolute_and_negative, s32, s32, "neg.s32")
 PTX1(absolute_and_negative, s64, s64, "neg.s64")
 PTX1(absolute_and_negative, s16, s16, "neg.s16")
 
-// The carry flag lives between the instructions of one asm statement.
+// The carry flag is no operand: it passes from one instruction to the next, asm statement or not.
 struct Wide {
     u32 word[4];
 };
@@ -136,6 +136,25 @@ CASE(carry_of_64_bits) {
     Buffer<u64> in(values_u64, n), out(n * n * 3);
     carry_chain_64<<<1, n * n>>>(in, n, out);
     out.show("add.cc.u64, addc.u64, subc.u64", 6);
+}
+
+// One flag serves both: what a subtraction leaves there, an addition reads, and the other way round.
+__global__ void mixed_chain(const u32 *in, int n, Wide *out) {
+    u32 a = in[threadIdx.x / n], b = in[threadIdx.x % n];
+    Wide r;
+    asm("{ .reg .u32 t; sub.cc.u32 t, %4, %5; addc.u32 %0, 0, 0; sub.cc.u32 t, %5, %4; subc.u32 %1, 0, 0;"
+        "  add.cc.u32 t, %4, %5; subc.u32 %2, 0, 0; add.cc.u32 t, %4, %5; subc.cc.u32 t, %4, %5; addc.u32 %3, 10, 0; }"
+        : "=r"(r.word[0]), "=r"(r.word[1]), "=r"(r.word[2]), "=r"(r.word[3])
+        : "r"(a), "r"(b));
+    out[threadIdx.x] = r;
+}
+
+CASE(carry_between_addition_and_subtraction) {
+    const int n = 8;
+    Buffer<u32> in(values_u32, n);
+    Buffer<Wide> out(n * n);
+    mixed_chain<<<1, n * n>>>(in, n, out);
+    out.show("sub addc, sub subc, add subc, add subc addc", 8);
 }
 
 // 64 x 64 -> 128 bits out of 32-bit words, as big-number libraries do it.
