@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import tempfile
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Builds:
         self._scratch, self._keep = scratch, keep
         self._folder: Path | None = None
         self._held = -1
+        self._numbers = itertools.count()
         self._kept: dict[_Key, _Kept] = {}
         self._locks: dict[_Key, asyncio.Lock] = {}
 
@@ -52,7 +54,7 @@ class Builds:
             ended = await steps.build(workspace, step, command, wall)
             killed = ended.timed_out or ended.memory_killed or ended.disk_killed or ended.signal is not None
             if not killed and len(steps.tampered) == before:
-                files = self._room() / str(len(self._kept))
+                files = self._room() / str(next(self._numbers))
                 await asyncio.to_thread(workspace.copy, files)
                 self._kept[key] = _Kept(ended, files)
             return ended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,14 @@ async def test_another_candidate_gets_a_build_of_its_own(keeping: Harness, make_
     first, second = await examine(keeping, task), await examine(keeping, task, b"int y;")
     assert first.test is not None and second.test is not None
     assert first.test.stdout != second.test.stdout
+
+
+async def test_builds_that_end_together_are_kept_apart(keeping: Harness, make_task):
+    task = make_task(spec={"check": None, "build_cmd": STAMPED, "test_cmd": LEAVES})
+    codes = [f"int x{n};".encode() for n in range(8)]
+    seen = await asyncio.gather(*(examine(keeping, task, code) for code in codes))
+    again = [await examine(keeping, task, code) for code in codes]
+    assert [found.test and found.test.stdout for found in seen] == [found.test and found.test.stdout for found in again]
 
 
 async def test_a_harness_that_keeps_nothing_builds_every_time(harness: Harness, make_task):
