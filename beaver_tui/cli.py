@@ -20,6 +20,8 @@ usage: beaver-tui --batch [OPTIONS]     repair tasks headless; see beaver-tui --
 commands:
   tasks      list and check the tasks of a corpus
   verify     show on this machine that each task holds what it promises
+  init       make a task of a failing program of your own
+  apply      print the fix that a run accepted, as a patch
   classify   classify evidence records (JSON lines)
   doctor     what this machine offers, and what is missing
   submit     hand in the file that a human fixer's folder holds

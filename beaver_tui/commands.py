@@ -8,51 +8,9 @@ from typing import BinaryIO
 import click
 import msgspec
 
+from beaver_tui.authoring.home import apply, init
+from beaver_tui.authoring.tasks import tasks
 from beaver_tui.authoring.verify import verify
-
-
-@click.command()
-@click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
-@click.option("--check", is_flag=True, help="Read every task and name each fault; exit 2 when there is one.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON array, one object a task.")
-def tasks(corpus: str | None, check: bool, as_json: bool) -> int:
-    """List the tasks of a corpus."""
-    from engine.corpora import builtin_folder, load_corpus
-
-    if corpus is not None and not corpus.strip():
-        raise click.UsageError("--corpus: must not be empty; without --corpus the built-in tasks are listed")
-    found = load_corpus(builtin_folder() if corpus is None else Path(corpus), strict=False)
-    rows = [
-        {
-            "task": task.id,
-            "family": task.spec.source,
-            "backend": task.spec.backend,
-            "start_bucket": task.spec.start_bucket,
-            "category": task.spec.category,
-            "difficulty": task.spec.difficulty,
-            "operation": task.spec.operation,
-            "devices": ["cuda", "cpu"],
-            "arch": task.spec.arch_exact or (f"sm_{task.spec.min_sm}" if task.spec.min_sm else "any"),
-            "needs": task.spec.requires,
-        }
-        for _, task in sorted(found.tasks.items())
-    ]
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2))  # bytes: JSON is UTF-8 everywhere
-    else:
-        width = max((len(str(row["task"])) for row in rows), default=4)
-        for row in rows:
-            click.echo(
-                f"{row['task']!s:{width}}  {row['backend']!s:5} {row['start_bucket'] or '-'!s:14} {row['operation'] or '-'}"
-            )
-    for problem in found.problems:
-        for fault in problem.faults if check else (str(problem),):
-            click.echo(f"beaver-tui: {fault}", err=True)
-    if check:
-        sound = "1 task is sound" if len(found.tasks) == 1 else f"{len(found.tasks)} tasks are sound"
-        unsound = "1 is not" if len(found.problems) == 1 else f"{len(found.problems)} are not"
-        click.echo(f"{sound}, {unsound}", err=as_json)
-    return 2 if found.problems else 0
 
 
 @click.command()
@@ -118,9 +76,11 @@ def manifest(run: Path) -> int:
 
 COMMANDS = {
     "tasks": tasks,
+    "verify": verify,
+    "init": init,
+    "apply": apply,
     "classify": classify,
     "doctor": doctor,
     "submit": submit,
     "manifest": manifest,
-    "verify": verify,
 }

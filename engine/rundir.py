@@ -30,6 +30,9 @@ from engine.text import slug
 
 PLAN, MANIFEST = "plan.jsonl", "manifest.jsonl"
 
+BUILTIN = "built-in"
+"""What a record calls the built-in corpus, which lies elsewhere on every machine; other corpora are absolute paths."""
+
 
 class Cell(msgspec.Struct, frozen=True, order=True):
     """One line of a plan: a trajectory that the run promises."""

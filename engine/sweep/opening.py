@@ -22,12 +22,10 @@ from engine.harness.examine import Harness
 from engine.harness.limits import Limits
 from engine.local import local_harness
 from engine.protocol import Sampling
-from engine.rundir import Cell, DeviceRecord, RunDirectory, RunRecord
+from engine.rundir import BUILTIN, Cell, DeviceRecord, RunDirectory, RunRecord
 from engine.sweep.registry import build_fixer, chosen_configs, recorded_configs
 from engine.sweep.sweep import Sweep, plan_cells
 from engine.task import Task
-
-BUILTIN = "built-in"
 
 Warn = Callable[[str], None]
 
