@@ -8,6 +8,7 @@ from typing import BinaryIO
 import click
 import msgspec
 
+from beaver_tui.authoring.harvest import harvest
 from beaver_tui.authoring.home import apply, init
 from beaver_tui.authoring.tasks import tasks
 from beaver_tui.authoring.verify import verify
@@ -79,6 +80,7 @@ COMMANDS = {
     "verify": verify,
     "init": init,
     "apply": apply,
+    "harvest": harvest,
     "classify": classify,
     "doctor": doctor,
     "submit": submit,

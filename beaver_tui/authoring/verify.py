@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,8 +91,9 @@ def verify(
     if markdown is not None:
         from engine.verify.markdown import section, write_section
 
-        command = shlex.join(["beaver-tui", "verify", *sys.argv[2:]])
-        write_section(markdown, section(rows, heading, command))
+        words = ["--device", device, "--repeat", str(repeat), "--launches", str(launches), *(["--answers"] * answers)]
+        words += [word for glob in tasks for word in ("--tasks", glob)]
+        write_section(markdown, section(rows, heading, shlex.join(["beaver-tui", "verify", *words])))
     return 0 if all(row.sound for row in rows) else 1
 
 

@@ -29,6 +29,8 @@ def judge(task: Task, seen: Observed, *, times_count: bool) -> tuple[VerdictName
         failed = next(outcome for outcome in reference if not outcome.passed)
         if failed.category == Category.OUT_OF_MEMORY:
             return "needs", f"memory: the reference ends with {failed.signature}"
+        if failed.category == Category.ENVIRONMENT_DEPENDENCY:
+            return "needs", f"the reference ends with {failed.signature}"
         return "reference-fails", f"{_times(reference, passed=True)}; {failed.category}: {failed.signature}"
     if len({outcome.plain for outcome in seen.start}) > 1:
         return "flaky", "; ".join(dict.fromkeys(_said(outcome) for outcome in seen.start))

@@ -7,6 +7,7 @@ import hashlib
 import tempfile
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ START, REFERENCE, OUTPUTS = "start", "reference", "outputs"
 JUDGED_SCRIPTS = ("good", "degenerate", "cheat")
 """Recorded answers about which verification has an opinion."""
 
+_JUDGES = ("devices", "harness", "verdict", "verify")
 _PRINTED = 4000
 _ANSWER_LAUNCHES = 3
 
@@ -118,9 +120,9 @@ class Observer:
         return await self._examine(task, REFERENCE, code, repeat, sanitize=repeat == 1)
 
     async def _answer(self, task: Task, program: str, code: bytes) -> Outcome:
-        # a good fix must be fast where speed is the task; a degenerate one is slow everywhere; a cheat may show when timed
-        timed = task.spec.start_bucket == "perf_broken" or not program.startswith("answers/good/")
-        launches = _ANSWER_LAUNCHES if timed and self._harness.device.times_count else 0
+        # speed is judged where it is the task; elsewhere a timed run only shows what a cheat kept from an earlier call
+        timed = task.spec.start_bucket == "perf_broken" or program.startswith("answers/cheat/")
+        launches = min(_ANSWER_LAUNCHES, self._effort.launches) if timed and self._harness.device.times_count else 0
         return await self._examine(task, program, code, launches=launches)
 
     async def _examine(
@@ -176,7 +178,7 @@ class Observer:
         spec = msgspec.structs.replace(task.spec, category=None, difficulty=None, operation=None, source_model=None)
         harness = self._harness
         files = {**task.harness_files, **{f"checker/{name}": path for name, path in task.checker_files.items()}}
-        where = (*harness.device.describe().values(), harness.toolkit.version, harness.sandbox.name)
+        where = (*harness.device.describe().values(), harness.toolkit.version, harness.sandbox.name, _judges())
         total = hashlib.sha256(
             msgspec.json.encode(spec, order="sorted") + repr((program, repeat, more, where)).encode()
         )
@@ -184,6 +186,17 @@ class Observer:
         for name in sorted(files):
             total.update(name.encode() + b"\0" + hashlib.sha256(files[name].read_bytes()).digest())
         return total.hexdigest()[:32]
+
+
+@cache
+def _judges() -> str:
+    """A digest of what builds, runs and judges programs here: another version may see something else."""
+    total = hashlib.sha256()
+    engine = Path(__file__).parents[1]
+    for path in sorted(path for room in _JUDGES for path in (engine / room).rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            total.update(str(path.relative_to(engine)).encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
 
 
 def lacking(seen: Observed) -> str | None:
@@ -206,13 +219,15 @@ async def _together(waiting: list[Coroutine[Any, Any, Outcome]]) -> list[Outcome
 
 
 def _answers(task: Task) -> dict[str, bytes]:
-    """Recorded answers by "<script>/<n>", as candidates; chat replies without a usable file are left out."""
+    """The recorded answers that are judged, by "<script>/<n>": every cheat, and what good and degenerate come to. Chat replies
+    without a usable file are left out."""
     found: dict[str, bytes] = {}
     for script in JUDGED_SCRIPTS:
         folder = task.answers / script if task.answers is not None else None
         if folder is None or not folder.is_dir():
             continue
-        for path in sorted((p for p in folder.iterdir() if p.stem.isdigit()), key=lambda p: int(p.stem)):
+        paths = sorted((path for path in folder.iterdir() if path.stem.isdigit()), key=lambda path: int(path.stem))
+        for path in paths if script == "cheat" else paths[-1:]:
             if path.suffix != ".md":
                 found[f"{script}/{path.stem}"] = path.read_bytes()
                 continue

@@ -64,8 +64,11 @@ class Verification:
             seen = await self._observe(observer, task)
             if self.logs is not None and seen.start[0].lacks is None and seen.start[0].error_log:
                 write_whole(self.logs / slug(task.id) / "error.log", seen.start[0].error_log.encode(), durable=False)
-        except (BeaverError, OSError) as error:
-            return self._place(Row(task=task.id, verdict="fault", reason=str(error), label=task.spec.category))
+        except (
+            Exception
+        ) as error:  # whatever it is, it is this task's, and an hour of the others' results must not go with it
+            reason = str(error) if isinstance(error, BeaverError | OSError) else f"{type(error).__name__}: {error}"
+            return self._place(Row(task=task.id, verdict="fault", reason=reason, label=task.spec.category))
         return self._place(row_of(task, seen, times_count=self.harness.device.times_count))
 
     async def _observe(self, observer: Observer, task: Task) -> Observed:

@@ -19,6 +19,7 @@ from engine.devices.base import Device
 from engine.errors import ConfigError
 from engine.harness.examine import Harness
 from engine.verify import Effort, Verification, open_state
+from tests.support.program import beaver
 from tests.support.programs import BUILD, FLAKY, PARTS, SHAPES, SUM, WRONG, Counting, Program
 
 
@@ -184,3 +185,22 @@ def test_too_much_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("engine.authoring.collect.MOST_FILES", 0)
     with pytest.raises(ConfigError, match="more than 0 files"):
         collect(tmp_path)
+
+
+def test_the_commands_make_check_and_verify_a_task(tmp_path: Path):
+    folder = SHAPES["single file"].write(tmp_path / "program")
+    words = ["--file", "k.cu", "--build", "nvcc -o prog k.cu", "--test", "./prog", "--out", tmp_path / "tasks"]
+    done = beaver("init", folder, *words, "--device", "none", "--repeat", 2)
+    assert done.code == 0, done.err
+    assert "program-k: buildability" in done.lines[0] and "undeclared" in done.lines[0]
+    assert "taken from" in done.err and "run 2: buildability" in done.err
+    assert beaver("tasks", "--corpus", tmp_path / "tasks", "--check").code == 0
+    verified = beaver(
+        *("verify", "--corpus", tmp_path / "tasks", "--device", "none", "--repeat", 2, "--json"),
+        *("--out", tmp_path / "state.jsonl"),
+    )
+    assert verified.code == 0, verified.err
+    assert verified.objects[0]["verdict"] == "ok"
+    again = beaver("init", folder, *words, "--device", "none")
+    assert again.code == 2 and "is there already" in again.err
+    assert len(again.err.splitlines()) == 1

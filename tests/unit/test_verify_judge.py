@@ -51,6 +51,7 @@ def test_a_reproducible_labelled_start_with_an_accepted_reference_is_ok(task: Ta
         ({"reference": [PASS, WRONG, PASS]}, "reference-fails", "2 of 3"),
         ({"reference": [msgspec.structs.replace(WRONG, lacks="requires: lib:cublas")]}, "needs", "lib:cublas"),
         ({"reference": [Outcome(category="out_of_memory", signature="error 2")]}, "needs", "memory"),
+        ({"reference": [Outcome(category="environment_dependency", signature="cufft.h")]}, "needs", "cufft.h"),
         ({"wrong": {"empty": PASS}}, "accepts-wrong", "empty"),
         ({"forged": {**FAIR, "copy": ["copy of x.f32"]}}, "accepts-wrong", "copy of x.f32"),
         ({"start": [WRONG] * 3}, "mislabelled", "made for buildability, shows functional_correctness"),
