@@ -160,6 +160,13 @@ def test_a_deadlock_is_told_at_once_with_who_waits_where(run: Run) -> None:
     ]
 
 
+def test_synccheck_reports_the_barrier_that_a_part_of_a_warp_is_stuck_at(run: Run) -> None:
+    run("divergent_deadlock", DEADLOCK)
+    said = run("divergent_deadlock", tool="synccheck")
+    assert said["error"] == LAUNCH_FAILURE
+    assert said.stdout.count("========= Barrier error detected. Divergent thread(s) in warp.\n") == 16
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_that_only_spin_are_a_deadlock_too(run: Run, threads: int) -> None:
     said = run("livelock", DEADLOCK, stall=0.2, threads=threads)

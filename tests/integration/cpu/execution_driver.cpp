@@ -206,6 +206,14 @@ void wait_apart(beaver_thread *thread) {
     beaver_bar_sync(thread, 0, 0, thread->linear < 32 ? &line_10 : &line_20);
 }
 
+// Half of a warp waits for the block, the other half for the whole warp.
+void wait_at_a_barrier_and_not(beaver_thread *thread) {
+    if (thread->lane < 16)
+        beaver_bar_sync(thread, 0, 0, &line_10);
+    else
+        beaver_warp_sync(thread, everyone, &line_20);
+}
+
 void spin_for_nothing(beaver_thread *thread) {
     std::uint32_t *flag = words(thread);
     if (thread->linear == 0)
@@ -445,6 +453,7 @@ const Cases cases = {
      }},
     {"lock", [] { run_and_show(count_under_a_lock, {4, 64}, 2); }},
     {"deadlock", [] { run_and_show(wait_apart, {1, 64}, 1); }},
+    {"divergent_deadlock", [] { run_and_show(wait_at_a_barrier_and_not, {1, 32}, 1); }},
     {"livelock", [] { run_and_show(spin_for_nothing, {3, 64}, 1); }},
     {"slow_work", [] { run_and_show(wait_for_slow_work, {2, 1}, 2); }},
     {"waiting_for_time", [] { run_and_show(wait_for_time, {1, 1}, 1); }},

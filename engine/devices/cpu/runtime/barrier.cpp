@@ -33,23 +33,26 @@ bool passed_by(const Thread &thread, const beaver_site &site) {
     return thread.site && thread.site->function == site.function && thread.site->offset > site.offset;
 }
 
-// synccheck: a barrier that is meant for whole warps was passed by a part of one, or its lanes came from different places. Reports
-// those that the first lane is not among, or all when others passed by.
-void tell_divergence(Block &block, const Barrier &barrier) {
+// synccheck: a barrier that is meant for whole warps has been reached by a part of one, or its lanes came from different places.
+// Reports those that are not where the first lane is, or all when others are elsewhere. False when there is nothing to report.
+bool tell_divergence(Block &block, const Barrier &barrier) {
+    bool told = false;
     for_each_bit(barrier.warps, [&](std::uint32_t index) {
         const Warp &warp = block.warps[index];
         const std::uint32_t lanes = barrier.waiting[index];
         if (!lanes) return;
         const beaver_site *site = warp.lanes[__builtin_ctz(lanes)].site;
-        bool incomplete = false;
+        bool incomplete = (warp.alive() & ~lanes) != 0;
         for_each_bit(warp.present & ~lanes, [&](std::uint32_t lane) { incomplete |= passed_by(warp.lanes[lane], *site); });
         for_each_bit(lanes, [&](std::uint32_t lane) {
             const Thread &thread = warp.lanes[lane];
             if (!incomplete && thread.site == site) return;
             hooks.divergent_barrier(&thread, thread.site);
             block.grid->fail(cudaErrorLaunchFailure);  // as the tool does
+            told = true;
         });
     });
+    return told;
 }
 
 // Every waiting lane can run again.
@@ -96,6 +99,15 @@ void await(Thread *self, Barrier &barrier, std::uint32_t number, const beaver_si
 constexpr std::uint32_t last_barrier = 15;
 
 }  // namespace
+
+bool report_divergence(Block &block) {
+    bool told = false;
+    for_each_bit(block.barriers, [&](std::uint32_t number) {
+        const Barrier &barrier = block.barrier[number];
+        if (barrier.expected == 0 && hooks.divergent_barrier) told |= tell_divergence(block, barrier);
+    });
+    return told;
+}
 
 void complete_barriers(Block &block) {
     for_each_bit(block.barriers, [&](std::uint32_t number) {

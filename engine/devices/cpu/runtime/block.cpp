@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 
 #include "grid.hpp"
 #include "options.hpp"
+#include "report.hpp"
 
 namespace beaver {
 namespace {
@@ -36,6 +36,10 @@ std::uint32_t unchecked_bytes(std::uint32_t size) {
     }
 }
 
+std::string point(const std::uint32_t (&xyz)[3]) {
+    return "(" + std::to_string(xyz[0]) + "," + std::to_string(xyz[1]) + "," + std::to_string(xyz[2]) + ")";
+}
+
 void run_thread(void *argument) {
     auto *self = static_cast<Thread *>(argument);
     self->warp->block->grid->kernel.thread(self);
@@ -43,6 +47,10 @@ void run_thread(void *argument) {
 }
 
 }  // namespace
+
+std::string name_of(const Thread &thread) {
+    return "thread " + point(thread.tid) + " in block " + point(thread.block->ctaid);
+}
 
 void Block::Free::operator()(std::uint8_t *bytes) const { std::free(bytes); }
 
@@ -72,7 +80,7 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
     if (view.shared_size > shared_capacity_ || !shared_) {
         shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_alignment);
         shared_.reset(static_cast<std::uint8_t *>(std::aligned_alloc(shared_alignment, shared_capacity_)));
-        if (!shared_) throw std::bad_alloc();
+        if (!shared_) give_up("no memory for a block's shared memory", 126);
     }
 
     // A block that is run as a loop has one Thread, which the loop makes each of its threads in turn.

@@ -112,6 +112,8 @@ struct Block {
 
 inline Thread *thread_of(beaver_thread *thread) { return static_cast<Thread *>(thread); }
 inline const Thread *thread_of(const beaver_thread *thread) { return static_cast<const Thread *>(thread); }
+// "thread (1,0,0) in block (0,0,0)"
+std::string name_of(const Thread &thread);
 inline std::uint32_t bit(std::uint32_t index) { return 1u << index; }
 
 // Calls action(index) for every bit that is set, lowest first.
@@ -150,6 +152,9 @@ inline void make_ready(Warp &warp, std::uint32_t lanes) {
 
 // barrier.cpp: a thread that others may have been waiting for has exited.
 void complete_barriers(Block &block);
+// barrier.cpp: the block is deadlocked. Under synccheck reports lanes that wait at a barrier without the rest of their warp; false
+// when there are none.
+bool report_divergence(Block &block);
 // warp.cpp: no lane of the warp can run. Finishes the meetings that have all their lanes.
 void settle_meetings(Warp &warp);
 // Tells every lane that asks from where the lowest asking one does, which they are. They are ready then.

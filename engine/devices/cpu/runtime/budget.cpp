@@ -19,16 +19,12 @@ std::atomic<bool> due{false};
 
 beaver_control &control() { return *reinterpret_cast<beaver_control *>(BEAVER_CONTROL); }
 
-std::string point(const std::uint32_t (&xyz)[3]) {
-    return "(" + std::to_string(xyz[0]) + "," + std::to_string(xyz[1]) + "," + std::to_string(xyz[2]) + ")";
-}
-
 void say_where(const Thread &thread, const beaver_site *site) {
-    const Block &block = *thread.warp->block;
+    const beaver_kernel &kernel = thread.warp->block->grid->kernel;
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(nanoseconds_now() - process_began) / 1e9);
-    announce("kernel " + demangle(block.grid->kernel.name) + " still runs after " + seconds + " s: thread " +
-             point(thread.tid) + " in block " + point(block.view.ctaid) + " is at " + describe(&block.grid->kernel, site));
+    announce("kernel " + demangle(kernel.name) + " still runs after " + seconds + " s: " + name_of(thread) + " is at " +
+             describe(&kernel, site));
 }
 
 }  // namespace

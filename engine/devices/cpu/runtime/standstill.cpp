@@ -22,10 +22,6 @@ constexpr unsigned enough_recurrences = 8;
 // A cycle that is longer is none that threads spin in.
 constexpr unsigned longest_cycle = 256;
 
-std::string point(const std::uint32_t (&xyz)[3]) {
-    return "(" + std::to_string(xyz[0]) + "," + std::to_string(xyz[1]) + "," + std::to_string(xyz[2]) + ")";
-}
-
 std::string place(const beaver_site *site) {
     if (!site || !site->file || !site->line) return "at an unknown line";
     const char *name = std::strrchr(site->file, '/');
@@ -67,37 +63,31 @@ std::uint64_t state_of(const Worker &worker) {
 
 }  // namespace
 
-void Census::add(const Block &block, const Thread &thread, const std::string &what) {
-    auto group = std::find_if(groups_.begin(), groups_.end(),
-                              [&](const Group &other) { return other.site == thread.site && other.what == what; });
-    if (group == groups_.end()) {
-        groups_.push_back({what, thread.site, 0, UINT64_MAX, 0, ""});
-        group = groups_.end() - 1;
-    }
-    ++group->threads;
-    if (std::make_pair(block.index, thread.linear) < std::make_pair(group->first_block, group->first_linear) ||
-        group->first.empty()) {
-        group->first_block = block.index;
-        group->first_linear = thread.linear;
-        group->first = "thread " + point(thread.tid) + " in block " + point(block.view.ctaid);
-    }
+void Census::add(const Block &block, const Thread &thread, const std::string &verb, const std::string &at) {
+    auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group &other) {
+        return other.site == thread.site && other.verb == verb && other.at == at;
+    });
+    if (group == groups_.end()) group = groups_.insert(group, {verb, at, thread.site, 0, {}, ""});
+    const auto place = std::make_pair(block.index, thread.linear);
+    if (group->threads++ && group->first < place) return;
+    group->first = place;
+    group->first_name = name_of(thread);
 }
 
 void Census::count(const Block &block) {
     for (const Warp &warp : block.warps) {
         exited_ += static_cast<unsigned>(__builtin_popcount(warp.exited));
-        for_each_bit(warp.spinning | warp.ready, [&](std::uint32_t lane) { add(block, warp.lanes[lane], "spin"); });
+        for_each_bit(warp.spinning | warp.ready, [&](std::uint32_t lane) { add(block, warp.lanes[lane], "spin", ""); });
         for_each_bit(warp.open, [&](std::uint32_t open) {
             const Meeting &meeting = warp.meetings[open];
-            const std::string what =
-                std::string("wait at ") + meeting.operation->name + " (mask " + hexadecimal(meeting.mask) + ")";
-            for_each_bit(meeting.arrived, [&](std::uint32_t lane) { add(block, warp.lanes[lane], what); });
+            const std::string at = std::string(" at ") + meeting.operation->name + " (mask " + hexadecimal(meeting.mask) + ")";
+            for_each_bit(meeting.arrived, [&](std::uint32_t lane) { add(block, warp.lanes[lane], "wait", at); });
         });
         for_each_bit(block.barriers, [&](std::uint32_t number) {
             const Barrier &barrier = block.barrier[number];
-            std::string what = "wait at bar.sync " + std::to_string(number);
-            if (barrier.expected) what += ", " + std::to_string(barrier.expected);
-            for_each_bit(barrier.waiting[warp.index], [&](std::uint32_t lane) { add(block, warp.lanes[lane], what); });
+            std::string at = " at bar.sync " + std::to_string(number);
+            if (barrier.expected) at += ", " + std::to_string(barrier.expected);
+            for_each_bit(barrier.waiting[warp.index], [&](std::uint32_t lane) { add(block, warp.lanes[lane], "wait", at); });
         });
     }
 }
@@ -106,19 +96,18 @@ std::string Census::lines() const {
     std::vector<Group> sorted = groups_;
     std::stable_sort(sorted.begin(), sorted.end(), [](const Group &x, const Group &y) { return x.threads > y.threads; });
     std::string text;
-    std::uint64_t unnamed = 0;
+    std::uint64_t others = 0;
     for (std::size_t index = 0; index < sorted.size(); ++index) {
         const Group &group = sorted[index];
         if (index >= most_groups) {
-            unnamed += group.threads;
+            others += group.threads;
             continue;
         }
-        std::string what = group.what;
-        if (group.threads == 1) what.insert(what.find_first_of(" ") == std::string::npos ? what.size() : what.find(' '), "s");
-        text += "\n    " + std::to_string(group.threads) + (group.threads == 1 ? " thread " : " threads ") + what + " " +
-                place(group.site) + " (first: " + group.first + ")";
+        const bool one = group.threads == 1;
+        text += "\n    " + std::to_string(group.threads) + (one ? " thread " : " threads ") + group.verb + (one ? "s" : "") +
+                group.at + " " + place(group.site) + " (first: " + group.first_name + ")";
     }
-    if (unnamed) text += "\n    " + std::to_string(unnamed) + " more threads wait elsewhere";
+    if (others) text += "\n    " + std::to_string(others) + " more wait elsewhere";
     if (exited_) text += "\n    " + std::to_string(exited_) + (exited_ == 1 ? " thread has" : " threads have") + " exited";
     return text;
 }
@@ -142,7 +131,11 @@ void report_deadlock(Block &block) {
     Census census;
     census.count(block);
     hand_over_output(*block.worker);
-    give_up_deadlocked(*block.grid, "no thread of block " + point(block.view.ctaid) + " can go on", census.lines());
+    const std::uint32_t(&at)[3] = block.view.ctaid;
+    give_up_deadlocked(*block.grid,
+                       "no thread of block (" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," + std::to_string(at[2]) +
+                           ") can go on",
+                       census.lines());
 }
 
 Standstill::Standstill() : last_progress_(nanoseconds_now()) {}
@@ -177,7 +170,9 @@ void Standstill::rest(Worker &worker) {
     if (found_) contribute(worker);
     const auto patience = static_cast<std::int64_t>(options().stall * 1e9);
     // What looks at the clock waits for time to pass, which it will.
-    const auto is_quiet = [&] { return nanoseconds_now() - last_progress_ >= patience; };
+    const Grid &grid = *worker.grid;
+    const bool more_to_begin = grid.taken < grid.blocks && grid.resident < grid.resident_limit;
+    const auto is_quiet = [&] { return !more_to_begin && nanoseconds_now() - last_progress_ >= patience; };
     if (std::exchange(worker.clock_was_read, false) || !is_quiet()) return restart(worker);
     Rounds &rounds = worker.rounds;
     if (rounds.counted) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel_abi.h"
@@ -30,13 +31,13 @@ class Census {
 
    private:
     struct Group {
-        std::string what;  // "wait at bar.sync 0"
+        std::string verb, at;  // "wait", " at bar.sync 0"
         const beaver_site *site;
-        std::uint64_t threads, first_block;
-        std::uint32_t first_linear;
-        std::string first;
+        std::uint64_t threads;
+        std::pair<std::uint64_t, std::uint32_t> first;  // index of its block, number in it
+        std::string first_name;
     };
-    void add(const Block &block, const Thread &thread, const std::string &what);
+    void add(const Block &block, const Thread &thread, const std::string &verb, const std::string &at);
     std::vector<Group> groups_;
     std::uint64_t exited_ = 0;
 };

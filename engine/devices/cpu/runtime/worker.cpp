@@ -173,7 +173,9 @@ Worker::Outcome Worker::run_block(Block &block) {
         return Outcome::ended;
     }
     if (block.spinning) return Outcome::spinning;
-    report_deadlock(block);
+    if (!report_divergence(block)) report_deadlock(block);
+    grid->stop(cudaErrorLaunchFailure);
+    return Outcome::stopped;
 }
 
 void Worker::enter(Thread *thread) {
