@@ -90,7 +90,7 @@ def test_a_plain_run_faults_where_a_gpu_would(run: Run) -> None:
         "shared_not_generic": ILLEGAL,
         "local": SUCCESS,
         "local_generic": SUCCESS,
-        "local_over": ILLEGAL,
+        "local_over": SUCCESS,  # an H200 has more mapped than a thread uses
     }
 
 
