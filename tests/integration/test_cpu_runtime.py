@@ -348,6 +348,27 @@ def test_a_blocking_launch_delivers_its_own_fault(workshop: Workshop) -> None:
     assert workshop.run(built, CUDA_LAUNCH_BLOCKING="1").out == "700\n"
 
 
+UNDER_MEMCHECK = """
+__global__ void kernel() {}
+int main() {
+    int *lost;
+    cudaMalloc(&lost, 100);
+    kernel<<<1, 2000>>>();
+    cudaGetLastError();
+    cudaDeviceReset();
+}
+"""
+
+
+def test_memcheck_hears_of_errors_where_they_occur_and_where_they_are_asked_for(workshop: Workshop) -> None:
+    built = workshop.build("under_memcheck", {"under_memcheck.cu": UNDER_MEMCHECK})
+    workshop.translate(built)
+    tool = workshop.device.sanitizer(workshop.toolkit, workshop.equipment)
+    said = workshop.run(built, str(tool), "--leak-check", "full", "./under_memcheck").out
+    assert re.findall(r"on CUDA API call to (\w+)\.", said) == ["cudaLaunchKernel", "cudaGetLastError"]
+    assert "========= LEAK SUMMARY: 100 bytes leaked in 1 allocations\n" in said, "a reset loses what was not freed"
+
+
 UNSUPPORTED = """
 #include <cstdio>
 int main() {

@@ -128,11 +128,13 @@ constexpr Attribute attributes[] = {
     {cudaDevAttrClusterLaunch, 0},
     {cudaDevAttrDeferredMappingCudaArraySupported, 0},
     {cudaDevAttrIpcEventSupport, 0},
+#if CUDART_VERSION >= 12080
     {cudaDevAttrMemSyncDomainCount, 4},
     {cudaDevAttrNumaConfig, 0},
     {cudaDevAttrNumaId, -1},
     {cudaDevAttrMpsEnabled, 0},
     {cudaDevAttrHostNumaId, 0},
+#endif
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "execution.hpp"
 #include "memory.hpp"
 #include "modules.hpp"
+#include "options.hpp"
 #include "report.hpp"
 #include "streams.hpp"
 
@@ -63,6 +64,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
     return query(__func__, [] {
+        if (options().leak_check) finish_reports();  // what is left is lost now
         lose_device();
         destroy_all_streams();
         events().clear();

@@ -72,11 +72,15 @@ using namespace beaver;
 
 extern "C" {
 
+// compute-sanitizer reports the error once more when it is asked for.
 cudaError_t cudaGetLastError() {
-    return std::exchange(last_error, cudaSuccess);
+    const cudaError_t error = std::exchange(last_error, cudaSuccess);
+    if (error) report_api_error(error, __func__);
+    return error;
 }
 
 cudaError_t cudaPeekAtLastError() {
+    if (last_error) report_api_error(last_error, __func__);
     return last_error;
 }
 

@@ -74,10 +74,9 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_
 }
 
 #if CUDART_VERSION >= 12010
-// Called once by each kernel's stub, before its first launch. An unknown kernel is an error of the launch.
+// Called once by each kernel's stub, before its first launch, which is the one to have errors.
 cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *stub) {
-    if (before_call(Needs::context) != cudaSuccess) return cudaErrorUnknown;
-    *handle = reinterpret_cast<cudaKernel_t>(find_kernel(stub));
+    *handle = reinterpret_cast<cudaKernel_t>(find_registered_kernel(stub));
     return *handle ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 

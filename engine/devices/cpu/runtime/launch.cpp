@@ -101,6 +101,9 @@ cudaError_t apply(const cudaLaunchAttribute &attribute, LaunchRequest *request) 
     case cudaLaunchAttributeProgrammaticStreamSerialization:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
+#if CUDART_VERSION >= 12080
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+#endif
         return cudaSuccess;
     case cudaLaunchAttributeProgrammaticEvent:
         return cudaErrorNotSupported;

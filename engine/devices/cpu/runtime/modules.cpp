@@ -70,13 +70,17 @@ void reload_variables() {
         if (module->object) write_first_values(*module);
 }
 
-Kernel *find_kernel(const void *function) {
+Kernel *find_registered_kernel(const void *function) {
     Registry &all = registry();
     const std::lock_guard lock(all.mutex);
     const auto found = all.kernels.find(function);
-    if (found == all.kernels.end()) return nullptr;
-    if (!found->second->code) give_up_without_code(*found->second->module, demangle(found->second->name.c_str()));
-    return found->second;
+    return found == all.kernels.end() ? nullptr : found->second;
+}
+
+Kernel *find_kernel(const void *function) {
+    Kernel *const kernel = find_registered_kernel(function);
+    if (kernel && !kernel->code) give_up_without_code(*kernel->module, demangle(kernel->name.c_str()));
+    return kernel;
 }
 
 const Variable *find_variable(const void *symbol) {

@@ -26,7 +26,6 @@ struct Kernel {
     // what cudaFuncSetAttribute has set; -1: nothing
     int dynamic_shared_limit = -1;
     int carveout = -1;
-    bool wide_clusters = false;
 };
 
 struct Variable {
@@ -55,6 +54,8 @@ void reload_variables();
 
 // A kernel by its stub or by the handle that cudaGetKernel returns. nullptr: no kernel. Gives up (125) when its code is missing.
 Kernel *find_kernel(const void *function);
+// The same without a look at its code, and so before modules are loaded.
+Kernel *find_registered_kernel(const void *function);
 // A variable by the address of its shadow, or by its value for a __managed__ one. nullptr: no such variable. Gives up as well.
 const Variable *find_variable(const void *symbol);
 
