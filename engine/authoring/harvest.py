@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.authoring.patch import tasks_of, trajectories
+from engine.authoring.patch import corpus_of, task_of, trajectories
 from engine.candidate import line_changes
 from engine.corpora.native import read_native
 from engine.harness.examine import Harness
@@ -65,11 +65,11 @@ class Harvest:
 def failures(runs: Iterable[RunDirectory]) -> Iterator[Failure]:
     """Every candidate that was run and failed. Raises RunError for a run that cannot be read."""
     for run in runs:
-        tasks = tasks_of(run)
+        tasks = corpus_of(run)
         told = list(trajectories(run))
         fixes = _accepted(run, told)
         for cell, trajectory in told:
-            task = tasks[cell.task]
+            task = task_of(run, tasks, trajectory)
             fix = task.reference.read_bytes() if task.reference is not None else fixes.get(task.id)
             for iteration in trajectory.finished:
                 if _failed(iteration):

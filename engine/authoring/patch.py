@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +45,6 @@ class Fix:
 def find_fix(run: RunDirectory, choice: Choice) -> Fix:
     """The one candidate that ``choice`` means: an accepted one, or that of its iteration. Of several fixes of one trajectory the
     last. Raises RunError when there is none, or when several trajectories have one; the message says which."""
-    tasks = tasks_of(run)
     found = list(_candidates(run, choice))
     if not found:
         what = (
@@ -53,31 +52,38 @@ def find_fix(run: RunDirectory, choice: Choice) -> Fix:
         )
         hint = "; --iteration N takes a candidate that was not accepted" if choice.iteration is None else ""
         raise RunError(f"{run.path}: {_meant(choice)} {what}{hint}")
-    if len({cell for cell, _ in found}) > 1:
-        cells = "; ".join(dict.fromkeys(str(cell) for cell, _ in found))
+    if len({cell for cell, _, _ in found}) > 1:
+        cells = "; ".join(dict.fromkeys(str(cell) for cell, _, _ in found))
         raise RunError(
             f"{run.path}: more than one trajectory has such a candidate; choose with --task, --fixer, --attempt: {cells}"
         )
-    cell, iteration = found[-1]
+    cell, trajectory, iteration = found[-1]
     assert iteration.candidate is not None and iteration.candidate.solution is not None
-    task = tasks[cell.task]
+    task = task_of(run, corpus_of(run), trajectory)
     after = run.store(cell).get("solutions", iteration.candidate.solution)
     return Fix(cell, iteration.number, task.spec.solution_file, task.broken, after)
 
 
-def tasks_of(run: RunDirectory) -> dict[str, Task]:
-    """The tasks that a run was made with, where their folder still is. Raises RunError when they have changed since."""
+def corpus_of(run: RunDirectory) -> dict[str, Task]:
+    """The tasks of the corpus that a run was made with, as its folder is now. Raises RunError when it cannot be read."""
     record = run.record
-    path = builtin_folder() if record.corpus == BUILTIN else Path(record.corpus)
     try:
-        tasks = load_corpus(path, strict=False).tasks
+        path = builtin_folder() if record.corpus == BUILTIN else Path(record.corpus)
+        return load_corpus(path, strict=False).tasks
     except TaskError as error:
         raise RunError(f"{run.path}: its corpus cannot be read: {error}") from error
-    for cell, trajectory in trajectories(run):
-        opened = trajectory.opened
-        if cell.task not in tasks or (opened is not None and tasks[cell.task].broken_sha != opened.broken):
-            raise RunError(f"{run.path}: {cell.task} of {path} is not the task that the run began with")
-    return tasks
+
+
+def task_of(run: RunDirectory, tasks: Mapping[str, Task], trajectory: Trajectory) -> Task:
+    """The task of a trajectory. Raises RunError when the corpus no longer holds it with the start that the trajectory began with."""
+    opened = trajectory.opened
+    assert opened is not None
+    task = tasks.get(opened.task)
+    if task is None or task.broken_sha != opened.broken:
+        raise RunError(
+            f"{run.path}: {opened.task} of the corpus {run.record.corpus} is not the task that the run began with"
+        )
+    return task
 
 
 def trajectories(run: RunDirectory) -> Iterator[tuple[Cell, Trajectory]]:
@@ -88,7 +94,7 @@ def trajectories(run: RunDirectory) -> Iterator[tuple[Cell, Trajectory]]:
             yield cell, trajectory
 
 
-def _candidates(run: RunDirectory, choice: Choice) -> Iterator[tuple[Cell, Iteration]]:
+def _candidates(run: RunDirectory, choice: Choice) -> Iterator[tuple[Cell, Trajectory, Iteration]]:
     for cell, trajectory in trajectories(run):
         if choice.task not in (None, cell.task) or choice.fixer not in (None, cell.fixer):
             continue
@@ -97,7 +103,7 @@ def _candidates(run: RunDirectory, choice: Choice) -> Iterator[tuple[Cell, Itera
         for iteration in trajectory.finished:
             meant = iteration.passed if choice.iteration is None else iteration.number == choice.iteration
             if meant and iteration.candidate is not None and iteration.candidate.solution is not None:
-                yield cell, iteration
+                yield cell, trajectory, iteration
 
 
 def _meant(choice: Choice) -> str:

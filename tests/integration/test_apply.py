@@ -10,10 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.authoring.patch import Fix, bring_home, unified_diff
+from engine.corpora import builtin_folder
 from engine.errors import RunError
 from engine.rundir import Cell
-from tests.support.program import beaver
+from engine.store import sha256
+from tests.support.program import beaver, manifest
 from tests.support.tasks import BROKEN, SOLUTION, WRONG, write_task
+
+RECORDED = Path(__file__).parents[1] / "fixtures" / "h200" / "run"
 
 
 def applied(folder: Path, patch: bytes, *command: str) -> None:
@@ -72,8 +76,18 @@ def test_nothing_is_printed_of_a_run_without_an_accepted_fix_unless_an_iteration
     assert changed.code == 2 and "not the task that the run began with" in changed.err
 
 
-def test_an_accepted_fix_of_a_recorded_run_is_found_and_several_must_be_chosen_from():
-    run = Path(__file__).parents[1] / "fixtures" / "h200" / "run"
-    several = beaver("apply", run)
+def test_of_several_trajectories_one_must_be_chosen_and_an_accepted_fix_is_found(tmp_path: Path):
+    """The run was recorded on an H200; the tasks are today's, of which these have kept their starts."""
+    several = beaver("apply", RECORDED)
     assert several.code == 2
-    assert "choose with --task" in several.err or "not the task that the run began with" in several.err
+    assert "choose with --task" in several.err and "softmax_rows · scripted:good" in several.err
+    chosen = beaver("apply", RECORDED, "--task", "softmax_rows", "--fixer", "scripted:good", "--to", tmp_path)
+    assert chosen.code == 2 and "solution.cu" in chosen.err
+    start = builtin_folder() / "softmax_rows" / "broken.cu"
+    (tmp_path / "solution.cu").write_bytes(start.read_bytes())
+    done = beaver("apply", RECORDED, "--task", "softmax_rows", "--fixer", "scripted:good", "--to", tmp_path)
+    assert done.code == 0, done.err
+    fixed = (tmp_path / "solution.cu").read_bytes()
+    rows = [row for row in manifest(RECORDED) if (row["task"], row["fixer"]) == ("softmax_rows", "scripted:good")]
+    assert [row["solution"] for row in rows if row["passed"]] == [sha256(fixed)]
+    assert beaver("apply", RECORDED, "--task", "softmax_rows", "--fixer", "scripted:stagnating").code == 2
