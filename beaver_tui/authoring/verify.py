@@ -85,7 +85,11 @@ def verify(
         verification = Verification(
             harness, state, Effort(repeat, launches, answers), at_a_time, logs, listener=printer.row
         )
-        rows = bad + asyncio.run(verification.run(chosen))
+        try:
+            rows = bad + asyncio.run(verification.run(chosen))
+        except KeyboardInterrupt:
+            _note("interrupted; the same command goes on")
+            raise
         heading = harness.device.label if harness.device.kind != "none" else "no device"
     printer.end(rows)
     if markdown is not None:

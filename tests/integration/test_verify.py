@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from engine.devices.base import Device
 from engine.harness.examine import Harness
 from engine.task import Task
 from engine.verify import Effort, Row, Verification, open_state
-from tests.support.program import beaver
+from tests.support.program import beaver, start_beaver
 from tests.support.programs import FLAKY, Counting
 from tests.support.tasks import BROKEN, CHECKER, CRASH, SOLUTION, WRONG
 
@@ -178,3 +179,18 @@ def test_bad_arguments_are_usage_errors(words: list[str], said: str, tmp_path: P
     done = beaver("verify", *words, "--out", tmp_path / "state.jsonl")
     assert done.code == 2
     assert said in done.err
+
+
+def test_an_interrupted_verification_says_how_it_goes_on_and_keeps_what_it_saw(make_task, tmp_path: Path):
+    make_task("one")
+    make_task("two", spec={"build_cmd": "sleep 120"})
+    state = tmp_path / "state.jsonl"
+    words = ["verify", "--corpus", tmp_path / "corpus", "--device", "none", "--jobs", "2", "--out", state]
+    process = start_beaver(*words, "--json")
+    assert process.stdout is not None
+    assert '"task":"one"' in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on" in complaint and "Traceback" not in complaint
+    assert '"type":"seen"' in state.read_text()
