@@ -251,8 +251,8 @@ void for_each_allocation(void (*visit)(const Allocation &, void *), void *contex
         seen = live;
     }
     for (const auto &[address, allocation] : seen)
-        if (allocation.kind == MemoryKind::device || allocation.kind == MemoryKind::pool ||
-            allocation.kind == MemoryKind::managed)
+        if (allocation.name.empty() && (allocation.kind == MemoryKind::device || allocation.kind == MemoryKind::pool ||
+                                        allocation.kind == MemoryKind::managed))
             visit(allocation, context);
 }
 

@@ -72,7 +72,7 @@ struct Nearest {
 };
 std::optional<Nearest> nearest_allocation(std::uint64_t address);
 
-// Lists every live allocation of kinds device, pool and managed (leak check).
+// Lists every live allocation of kinds device, pool and managed that is no variable (leak check).
 void for_each_allocation(void (*visit)(const Allocation &, void *), void *context);
 
 }  // namespace beaver
