@@ -286,6 +286,13 @@ for width in (32, 64):
         f"{kind} {kind}",
         lambda a, b, c, w=width, m=mask: ((a * b & m) + c, (a * b >> w) + c + ((a * b & m) + c >> w)),
     )
+    check(
+        f"carry_of_a_difference_u{width}",
+        f"sub.cc.u{width} <d>, <a>, <b>; addc.u{width} <e>, 0, 0;",
+        f"{kind} {kind}",
+        f"{kind} {kind}",
+        lambda a, b: (a - b, a >= b),
+    )
     check(f"popc_b{width}", f"popc.b{width} <d>, <a>;", kind, "u32", lambda a: bin(a).count("1"))
     check(f"clz_b{width}", f"clz.b{width} <d>, <a>;", kind, "u32", lambda a, w=width: w - a.bit_length())
     check(f"brev_b{width}", f"brev.b{width} <d>, <a>;", kind, kind, lambda a, w=width: int(f"{a:0{w}b}"[::-1], 2))

@@ -411,7 +411,7 @@ for name, kind in {"f32": F32, "f64": F64}.items():
         f"copysign.{name} <d>, <a>, <b>;",
         f"{name} {name}",
         name,
-        lambda a, b, k=kind: NAN if k.is_nan(b) else b & ~k.sign | a & k.sign,
+        lambda a, b, k=kind: b & ~k.sign | a & k.sign,
         rows_of(kind, 2),
     )
     for test, holds in {
@@ -464,6 +464,38 @@ check(
     lambda a: 0,
     [(0,)],
 )
+
+# products that ptxas contracts, and one that it does not
+SUMS = {
+    "product_first": ("mul.{0} x, <a>, <b>; add.{0} <d>, x, <c>;", lambda k, a, b, c: exact.fused(k, a, b, c)),
+    "product_subtracted": (
+        "mul.{0} x, <a>, <b>; sub.{0} <d>, <c>, x;",
+        lambda k, a, b, c: exact.fused(k, negative(k, a), b, c),
+    ),
+    "addend_subtracted": (
+        "mul.{0} x, <a>, <b>; sub.{0} <d>, x, <c>;",
+        lambda k, a, b, c: exact.fused(k, a, b, negative(k, c)),
+    ),
+    "rounded_product": (
+        "mul.rn.{0} x, <a>, <b>; add.{0} <d>, x, <c>;",
+        lambda k, a, b, c: p if (p := exact.multiply(k, a, b)) == NAN else exact.add(k, p, c),
+    ),
+}
+
+
+def negative(kind: Format, bits: int) -> int:
+    return bits if kind.is_nan(bits) else bits ^ kind.sign
+
+
+for (name, kind), (what, (ptx, function)) in itertools.product(FORMATS.items(), SUMS.items()):
+    check(
+        f"{what}_{name}",
+        f"{{ .reg .{'b16' if kind.width == 16 else name} x; {ptx.format(name)} }}",
+        f"{name} {name} {name}",
+        name,
+        lambda a, b, c, f=function, k=kind: f(k, a, b, c),
+        rows_of(kind, 3),
+    )
 
 # ---- conversions
 
@@ -586,6 +618,14 @@ check(
     "f32",
     lambda a: saturate(F32, exact.convert(a, F64, F32)),
     rows_of(F64, 1),
+)
+check(
+    "cvt_ftz_f64_f32",
+    "cvt.ftz.f64.f32 <d>, <a>;",
+    "f32",
+    "f64",
+    lambda a: 0x7FFFFFFFE0000000 if F32.is_nan(a) else exact.convert(F32.flush(a), F32, F64),
+    rows_of(F32, 1),
 )
 check(
     "cvt_ftz_s32_f32",

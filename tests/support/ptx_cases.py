@@ -28,7 +28,7 @@ RUNTIME = r"""
 
 extern const beaver_module_type beaver_module;
 enum { CHUNK = 1 << BEAVER_CHUNK_SHIFT };
-static uint8_t shared[1 << 16], local[1 << 16];
+static _Alignas(64) uint8_t shared[1 << 16], local[1 << 16];
 
 static int at(uint64_t address, size_t size)
 {

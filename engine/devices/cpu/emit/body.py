@@ -12,20 +12,14 @@ from __future__ import annotations
 
 import re
 import struct
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
 from engine.devices.cpu.emit.flatten import Flat
 from engine.devices.cpu.emit.scalar import SIGNED, WIDTH, bits, c_type
 from engine.devices.cpu.emit.special import special_register
+from engine.devices.cpu.emit.usage import made_by_arithmetic, read_registers, registers_of, storage_types
 from engine.devices.cpu.ptx import nodes
-
-COPIES = ("mov", "selp", "slct")
-"""Instructions whose f32 result has the payload of a source."""
-
-SILENT = ("ld", "ldu", "st", "mov", "selp", "shfl", "atom", "red", "call", "mma", "wmma", "cvta")
-"""Instructions whose types do not tell how a register is mostly used."""
 
 
 class Unsupported(Exception):
@@ -70,7 +64,7 @@ class Body:
         self.calls: set[str] = set()
         """C names of the functions that are called by name."""
         self.indirect = False
-        self.sources = _sources(flat)
+        self.sources = read_registers(flat)
         self.position = 0
         """Of the present statement."""
         self.labels = {
@@ -84,8 +78,8 @@ class Body:
         """C expressions for the addresses of what lies in the frame: local variables and copied parameters."""
         self.parameters: dict[str, str] = {}
         """C expressions (pointers) for the parameters that ld.param and st.param name."""
-        self.storage = _storage(flat)
-        self.arithmetic = _arithmetic(flat)
+        self.storage = storage_types(flat)
+        self.arithmetic = made_by_arithmetic(flat)
         self._registers: dict[str, tuple[str, str]] = {}
         self._taken: set[str] = set()
         self._label_names: dict[str, str] = {}
@@ -283,86 +277,3 @@ def floating(constant: nodes.Float, kind: str) -> str:
     text += "" if "." in text or "e" in text else ".0"
     text += "f" if kind == "f32" else ""
     return f"({text})" if text.startswith("-") else text
-
-
-# ---- how registers are used
-
-
-def registers_of(operands: Iterable[nodes.Operand]) -> Iterable[str]:
-    for operand in operands:
-        match operand:
-            case nodes.Reg():
-                yield operand.name
-            case nodes.Address(base=nodes.Reg(name=name)):
-                yield name
-            case nodes.Vector():
-                yield from registers_of(operand.items)
-            case nodes.Pair():
-                yield from registers_of((operand.first, operand.second))
-
-
-def _storage(flat: Flat) -> dict[str, str]:
-    """The type that each register is stored as."""
-    storage = {name: kind if kind in ("f32", "f64", "pred") else bits(kind) for name, kind in flat.registers.items()}
-    votes: Counter[str] = Counter()
-    for statement in flat.statements:
-        if not isinstance(statement, nodes.Instruction) or statement.opcode in SILENT:
-            continue
-        types = [modifier for modifier in statement.modifiers if modifier in WIDTH]
-        if statement.opcode in ("cvt", "set", "slct") and len(types) == 2:
-            votes.update({name: _vote(types[0]) for name in registers_of(statement.operands[:1])})
-            votes.update({name: _vote(types[1]) for name in registers_of(statement.operands[1:])})
-        elif types:
-            votes.update({name: _vote(types[-1]) for name in registers_of(statement.operands)})
-    for name, count in votes.items():
-        if count > 0 and storage.get(name) in ("b32", "b64"):
-            storage[name] = "f32" if storage[name] == "b32" else "f64"
-    return storage
-
-
-def _vote(kind: str) -> int:
-    return 1 if kind in ("f32", "f64") else -1
-
-
-def _arithmetic(flat: Flat) -> set[str]:
-    """The registers that may hold an f32 that arithmetic made, and so a NaN that is not the GPU's. cvt.f32.bf16 and
-    cvt.f32.f64 are no arithmetic: an H200 hands the upper bits of a NaN on, and so does x86."""
-    found: set[str] = set()
-    copies: list[tuple[str, list[str]]] = []
-    for statement in flat.statements:
-        if not isinstance(statement, nodes.Instruction) or not statement.operands:
-            continue
-        if statement.opcode in COPIES:
-            target, *sources = list(registers_of(statement.operands)) or [""]
-            copies.append((target, sources))
-        elif statement.opcode not in SILENT and _result_type(statement) == "f32":
-            found.update(registers_of(statement.operands[:1]))
-    growing = True
-    while growing:
-        added = {target for target, sources in copies if target not in found and not found.isdisjoint(sources)}
-        found |= added
-        growing = bool(added)
-    return found
-
-
-def _result_type(instruction: nodes.Instruction) -> str:
-    types = [modifier for modifier in instruction.modifiers if modifier in WIDTH]
-    if instruction.opcode in ("cvt", "set"):
-        return "" if types[-1:] in (["bf16"], ["f64"]) else types[0]
-    return types[-1] if types else ""
-
-
-def _sources(flat: Flat) -> set[str]:
-    """The registers that some instruction reads: all that occur but as a first operand."""
-    found: set[str] = set()
-    for statement in flat.statements:
-        if isinstance(statement, nodes.Label):
-            continue
-        if statement.guard is not None:
-            found.add(statement.guard.name)
-        if isinstance(statement, nodes.Call):
-            found.update(registers_of(statement.arguments))
-        else:
-            reads_all = statement.opcode in ("st", "red", "bra", "brx")
-            found.update(registers_of(statement.operands if reads_all else statement.operands[1:]))
-    return found

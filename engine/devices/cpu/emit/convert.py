@@ -63,6 +63,8 @@ def _number(value: str, to: str, source: str, rounding: str, flags: set[str]) ->
         if "sat" in flags:
             return f"cvt_sat_{to}_{'s64' if source in SIGNED else 'u64'}({value})"
         return f"({c_type(to)}){value}"
+    if "ftz" in flags and (to, source) == ("f64", "f32"):
+        value = f"as_f32(canonical_bits_f32({value}))"  # to flush is arithmetic
     text = _to_float(value, to, source, rounding)
     if "ftz" in flags and to == "f32":
         text = f"flush_f32({text})"

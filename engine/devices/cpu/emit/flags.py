@@ -12,7 +12,7 @@ C_FLAGS = (
     "-Werror=implicit-function-declaration",  # else a missing helper shows when the object is loaded
     "-pipe",
     "-fPIC",
-    "-fvisibility=default",
+    "-mno-red-zone",  # checked accesses push: kernel_ops_memory.h
     # PTX defines what C leaves open, and forbids what C allows
     "-fwrapv",
     "-fno-strict-aliasing",

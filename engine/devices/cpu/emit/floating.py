@@ -59,12 +59,38 @@ _FUSED = (
     Operation(("f32x2",), "fma_$m_f32x2({0}, {1}, {2})", THREE, one_of=DIRECTED, allows=("ftz",)),
 )
 
+
+def _contracted(a: str, c: str) -> tuple[Operation, ...]:
+    """What contraction.py makes of a product and a sum: fma with the sign of a factor or of the addend changed."""
+    return (
+        Operation(
+            ("f32",),
+            f"fma_ftz_f32({a.format('flush_f32({0})')}, flush_f32({{1}}), {c.format('flush_f32({2})')})",
+            THREE,
+            needs=("rn", "ftz"),
+            allows=("sat",),
+        ),
+        Operation(
+            FLOATS, f"fma_$t({a.format('{0}')}, {{1}}, {c.format('{2}')})", THREE, needs=("rn",), allows=("sat",)
+        ),
+        Operation(
+            HALF,
+            f"fma_$t({a.format('{0}').replace('-', 'neg_$t')}, {{1}}, {c.format('{2}').replace('-', 'neg_$t')})",
+            THREE,
+            needs=("rn",),
+            allows=("ftz", "sat"),
+        ),
+    )
+
+
 FAMILIES: dict[str, tuple[Operation, ...]] = {
     "add": _basic("add", "+"),
     "sub": _basic("sub", "-"),
     "mul": _basic("mul", "*"),
     "fma": _FUSED,
     "mad": _FUSED,
+    "fms": _contracted("{}", "-({})"),
+    "fnma": _contracted("-({})", "{}"),
     "min": _extreme("min"),
     "max": _extreme("max"),
     "div": (
@@ -110,7 +136,10 @@ FAMILIES: dict[str, tuple[Operation, ...]] = {
         Operation(("f64",), "abs_f64({0})", ONE),
         Operation(HALF, "abs_$t({0})", ONE, allows=("ftz",)),
     ),
-    "copysign": (Operation(FLOATS, "copysign_$t({0}, {1})"),),
+    "copysign": (
+        Operation(("f32",), "({0} & 0x80000000u) | ({1} & 0x7fffffffu)", ("b32", "b32"), "b32"),
+        Operation(("f64",), "copysign({1}, {0})"),
+    ),
     "testp": (
         Operation(
             FLOATS,

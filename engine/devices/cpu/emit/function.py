@@ -9,6 +9,7 @@ from functools import partial
 
 from engine.devices.cpu.emit import control, table
 from engine.devices.cpu.emit.body import Body, Names, Unsupported, identifier
+from engine.devices.cpu.emit.contraction import contract
 from engine.devices.cpu.emit.flatten import Flat
 from engine.devices.cpu.emit.scalar import c_type
 from engine.devices.cpu.emit.sites import Sites, place, quote
@@ -70,6 +71,7 @@ class FunctionEmitter:
     ):
         self.name, self.function, self.files, self.sites = name, function, files, sites
         self.flat = flat
+        contract(flat)
         self.place: tuple[str, int] = place(function.loc, files) or ("", 0)
         for variable in (*function.returns, *function.params):
             if variable.space == "reg":

@@ -26,7 +26,7 @@ class Sites:
             f"    {{{quote(file)}, {quote(function)}, {line}, {offset * 16}}},"
             for file, function, line, offset in self.rows
         ]
-        return "\n".join(["static const beaver_site sites[] = {", *lines, "};"])
+        return "\n".join(["const beaver_site sites[] = {", *lines, "};"])
 
 
 def quote(text: str) -> str:

@@ -18,6 +18,9 @@
 #define INLINE static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
 
+/* Places of the unit's instructions; its text defines them */
+extern __attribute__((visibility("hidden"))) const beaver_site sites[];
+
 #include "kernel_ops_bits.h"
 #include "kernel_ops_integer.h"
 #include "kernel_ops_float.h"

@@ -23,25 +23,25 @@ INLINE uint64_t mbarrier_pack(mbarrier b)
     if (b.pending == 0 && b.transactions == 0) b.pending = b.expected, b.parity ^= 1;
     return (b.expected & 0xfffff) | (uint64_t)(b.pending & 0xfffff) << 20 | (uint64_t)(b.transactions & 0x7fffff) << 40 | (uint64_t)b.parity << 63;
 }
-INLINE uint64_t *mbarrier_at(beaver_thread *t, uint64_t address, const beaver_site *site)
+INLINE uint64_t *mbarrier_at(beaver_thread *t, uint32_t address, const beaver_site *site)
 {
     return (uint64_t *)shared_bytes(t, address, 8, ATOMIC_FLAGS, site);
 }
 
-INLINE void mbarrier_init(beaver_thread *t, uint64_t address, uint32_t count, const beaver_site *site)
+INLINE void mbarrier_init(beaver_thread *t, uint32_t address, uint32_t count, const beaver_site *site)
 {
     *mbarrier_at(t, address, site) = (count & 0xfffff) | (uint64_t)(count & 0xfffff) << 20;
 }
-INLINE void mbarrier_inval(beaver_thread *t, uint64_t address, const beaver_site *site) { *mbarrier_at(t, address, site) = 0; }
+INLINE void mbarrier_inval(beaver_thread *t, uint32_t address, const beaver_site *site) { *mbarrier_at(t, address, site) = 0; }
 
-INLINE void mbarrier_transactions(beaver_thread *t, uint64_t address, int32_t count, const beaver_site *site)
+INLINE void mbarrier_transactions(beaver_thread *t, uint32_t address, int32_t count, const beaver_site *site)
 {
     uint64_t *place = mbarrier_at(t, address, site);
     mbarrier b = mbarrier_unpack(*place);
     b.transactions += count;
     *place = mbarrier_pack(b);
 }
-INLINE uint64_t mbarrier_arrive(beaver_thread *t, uint64_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
+INLINE uint64_t mbarrier_arrive(beaver_thread *t, uint32_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
 {
     uint64_t *place = mbarrier_at(t, address, site), before = *place;
     mbarrier b = mbarrier_unpack(before);
@@ -50,7 +50,7 @@ INLINE uint64_t mbarrier_arrive(beaver_thread *t, uint64_t address, uint32_t cou
     *place = mbarrier_pack(b);
     return before;
 }
-INLINE uint64_t mbarrier_arrive_drop(beaver_thread *t, uint64_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
+INLINE uint64_t mbarrier_arrive_drop(beaver_thread *t, uint32_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
 {
     uint64_t *place = mbarrier_at(t, address, site), before = *place;
     mbarrier b = mbarrier_unpack(before);
@@ -63,13 +63,13 @@ INLINE uint64_t mbarrier_arrive_drop(beaver_thread *t, uint64_t address, uint32_
 INLINE uint32_t mbarrier_pending_count(uint64_t state) { return mbarrier_unpack(state).pending; }
 
 /* Whether the phase of that parity is over; a thread that has to wait lets the others run */
-INLINE int mbarrier_test_parity(beaver_thread *t, uint64_t address, uint32_t parity, const beaver_site *site)
+INLINE int mbarrier_test_parity(beaver_thread *t, uint32_t address, uint32_t parity, const beaver_site *site)
 {
     const int over = (*(volatile uint64_t *)mbarrier_at(t, address, site) >> 63) != (parity & 1);
     if (!over) beaver_yield(t, site);
     return over;
 }
-INLINE int mbarrier_test(beaver_thread *t, uint64_t address, uint64_t state, const beaver_site *site)
+INLINE int mbarrier_test(beaver_thread *t, uint32_t address, uint64_t state, const beaver_site *site)
 {
     return mbarrier_test_parity(t, address, (uint32_t)(state >> 63), site);
 }

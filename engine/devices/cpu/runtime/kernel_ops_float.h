@@ -89,10 +89,6 @@ INLINE float fma_ftz_f32(float a, float b, float c)
 INLINE double neg_f64(double a) { return a != a ? a + a : -a; }
 INLINE double abs_f64(double a) { return a != a ? a + a : fabs(a); }
 
-/* the sign of a on the magnitude of b */
-INLINE float copysign_f32(float a, float b) { return copysignf(b, a); }
-INLINE double copysign_f64(double a, double b) { return copysign(b, a); }
-
 /* .sat: into [0, 1], NaN becomes 0, and so does -0 */
 INLINE float saturate_f32(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 INLINE double saturate_f64(double a) { return a > 0.0 ? (a < 1.0 ? a : 1.0) : 0.0; }

@@ -44,7 +44,8 @@ INLINE int32_t add_sat_s32(int32_t a, int32_t b) { return clamp_s32((int64_t)a +
 INLINE int32_t sub_sat_s32(int32_t a, int32_t b) { return clamp_s32((int64_t)a - b); }
 INLINE int32_t relu_s32(int32_t a) { return a < 0 ? 0 : a; }
 
-/* Carry chains. The carry is 0 or 1; a subtraction leaves its borrow there. */
+/* Carry chains. As in the hardware, a - b is a + ~b + 1, and what it leaves is a carry, not a borrow: the manual says otherwise, but
+ * compilers mix the two (128-bit division does), and an H200 then gives what this does. */
 #define CARRY_OPERATIONS(name, T)                                                                                       \
     INLINE T addc_cc_##name(T a, T b, uint32_t *carry)                                                                  \
     {                                                                                                                   \
@@ -53,17 +54,11 @@ INLINE int32_t relu_s32(int32_t a) { return a < 0 ? 0 : a; }
         *carry = first | second;                                                                                        \
         return sum;                                                                                                     \
     }                                                                                                                   \
-    INLINE T subc_cc_##name(T a, T b, uint32_t *carry)                                                                  \
-    {                                                                                                                   \
-        T part, rest;                                                                                                   \
-        uint32_t first = __builtin_sub_overflow(a, b, &part), second = __builtin_sub_overflow(part, (T)*carry, &rest);  \
-        *carry = first | second;                                                                                        \
-        return rest;                                                                                                    \
-    }                                                                                                                   \
     INLINE T add_cc_##name(T a, T b, uint32_t *carry) { return *carry = 0, addc_cc_##name(a, b, carry); }               \
-    INLINE T sub_cc_##name(T a, T b, uint32_t *carry) { return *carry = 0, subc_cc_##name(a, b, carry); }               \
+    INLINE T subc_cc_##name(T a, T b, uint32_t *carry) { return addc_cc_##name(a, ~b, carry); }                         \
+    INLINE T sub_cc_##name(T a, T b, uint32_t *carry) { return *carry = 1, addc_cc_##name(a, ~b, carry); }              \
     INLINE T addc_##name(T a, T b, uint32_t carry) { return a + b + carry; }                                            \
-    INLINE T subc_##name(T a, T b, uint32_t carry) { return a - b - carry; }
+    INLINE T subc_##name(T a, T b, uint32_t carry) { return a + ~b + carry; }
 CARRY_OPERATIONS(b32, uint32_t)
 CARRY_OPERATIONS(b64, uint64_t)
 

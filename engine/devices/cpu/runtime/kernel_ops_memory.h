@@ -1,40 +1,20 @@
-/* Addresses to host memory: each space has a fast path for what is certainly valid; everything else is the runtime's to judge. */
+/* Addresses to host memory. Each space has a fast path for what is certainly valid; everything else is the runtime's to judge.
+ *
+ * The fast paths are asm statements. To the compiler an access is then one instruction without control flow, whose slow path saves
+ * every register itself: kernels compile three times as fast as with a branch and a call in C, and keep their values in registers.
+ * The asm statements push, so kernels are compiled with -mno-red-zone.
+ */
 #ifndef BEAVER_KERNEL_OPS_MEMORY_H
 #define BEAVER_KERNEL_OPS_MEMORY_H
 
-/* Whether an aligned access of ``size`` bytes (a power of two) lies in an open chunk. The rotation makes a misaligned offset
- * enormous, so that one comparison asks for window and alignment. An aligned access never crosses chunks. */
-INLINE int is_open(uint64_t address, uint32_t size)
-{
-    const uint32_t shift = (uint32_t)__builtin_ctz(size);
-    const uint64_t offset = address - BEAVER_WINDOW;
-    const uint64_t index = shift == 0 ? offset : offset >> shift | offset << (64 - shift);
-    return LIKELY(index < BEAVER_WINDOW_SIZE >> shift) && LIKELY(((const uint8_t *)BEAVER_CHUNKS)[index >> (BEAVER_CHUNK_SHIFT - shift)] == BEAVER_OPEN);
-}
-
-INLINE uint8_t *global_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
-{
-    return is_open(address, size) ? (uint8_t *)(address + BEAVER_ALIAS) : beaver_access(t, address, size, flags, site);
-}
-
-INLINE uint8_t *shared_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
-{
-    const uint64_t offset = address - BEAVER_SHARED_BASE;
-    if (LIKELY(offset < BEAVER_SHARED_WINDOW && offset + size <= t->shared_limit) && LIKELY((address & (size - 1)) == 0))
-        return t->shared + offset;
-    return beaver_shared_access(t, (uint32_t)address, size, flags, site);
-}
+/* What an access is, in one word: the space, the size in bytes, the flags of beaver_access() */
+enum { SPACE_GLOBAL = 0 << 12, SPACE_SHARED = 1 << 12, SPACE_LOCAL = 2 << 12, SPACE_GENERIC = 3 << 12 };
+#define ACCESS(space, size, flags) ((space) | (size) << 4 | (flags))
 
 INLINE int is_local(const beaver_thread *t, uint64_t address, uint32_t size)
 {
     const uint64_t offset = address - (uint64_t)(uintptr_t)t->local, room = (uint64_t)(t->local_end - t->local);
     return offset < room && room - offset >= size;
-}
-
-INLINE uint8_t *local_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
-{
-    if (LIKELY(is_local(t, address, size)) && LIKELY((address & (size - 1)) == 0)) return (uint8_t *)(uintptr_t)address;
-    return beaver_local_access(t, address, size, flags, site);
 }
 
 INLINE int is_parameter(const beaver_thread *t, uint64_t address, uint32_t size)
@@ -43,28 +23,123 @@ INLINE int is_parameter(const beaver_thread *t, uint64_t address, uint32_t size)
     return offset < t->block->params_size && t->block->params_size - offset >= size;
 }
 
-/* Parameters whose address is in a register: a kernel's, or a copy in local memory */
-INLINE uint8_t *param_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
+/* Called by slow_path alone. A generic address may be in shared or local memory, or in the parameters, and valid. */
+static __attribute__((used, noinline, cold)) uint8_t *slow_access(beaver_thread *t, uint64_t address, uint32_t access, uint32_t site)
 {
-    if (LIKELY(is_parameter(t, address, size)) || is_local(t, address, size)) return (uint8_t *)(uintptr_t)address;
-    return beaver_access(t, address, size, flags | BEAVER_GENERIC, site);
-}
-
-/* A generic address outside the window */
-static __attribute__((noinline)) uint8_t *other_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
-{
+    const uint32_t flags = access & 15, size = access >> 4 & 255;
+    switch (access & ~0xfffu) {
+    case SPACE_SHARED: return beaver_shared_access(t, (uint32_t)address, size, flags, &sites[site]);
+    case SPACE_LOCAL: return beaver_local_access(t, address, size, flags, &sites[site]);
+    case SPACE_GLOBAL: return beaver_access(t, address, size, flags, &sites[site]);
+    default: break;
+    }
     if ((address & (size - 1)) == 0) {
         const uint64_t offset = address - (BEAVER_SHARED_WINDOW + BEAVER_SHARED_BASE);
         if (offset < UINT32_MAX && offset + size <= t->shared_limit) return t->shared + offset;
         if (is_local(t, address, size)) return (uint8_t *)(uintptr_t)address;
         if (!(flags & BEAVER_WRITE) && is_parameter(t, address, size)) return (uint8_t *)(uintptr_t)address;
     }
-    return beaver_access(t, address, size, flags | BEAVER_GENERIC, site);
+    return beaver_access(t, address, size, flags | BEAVER_GENERIC, &sites[site]);
+}
+
+/* slow_path: what the asm statements call. On the stack: the return address, where two words say which access and which site;
+ * the address, in whose place the result is left; the thread. Every register comes back as it was. */
+#ifdef __AVX__
+#define VECTOR(n) "vmovdqu %ymm" #n ", 32*" #n "(%rsp)\n\t"
+#define VECTOR_BACK(n) "vmovdqu 32*" #n "(%rsp), %ymm" #n "\n\t"
+#else
+#define VECTOR(n) "movups %xmm" #n ", 32*" #n "(%rsp)\n\t"
+#define VECTOR_BACK(n) "movups 32*" #n "(%rsp), %xmm" #n "\n\t"
+#endif
+#define ALL_16(v) v(0) v(1) v(2) v(3) v(4) v(5) v(6) v(7) v(8) v(9) v(10) v(11) v(12) v(13) v(14) v(15)
+__asm__(".pushsection .text.unlikely, \"ax\", @progbits\n"
+        "slow_path:\n\t"
+        "push %rax\n\tpush %rcx\n\tpush %rdx\n\tpush %rsi\n\tpush %rdi\n\tpush %r8\n\tpush %r9\n\tpush %r10\n\tpush %r11\n\tpush %rbp\n\t"
+        "mov 80(%rsp), %rax\n\t"  /* ten registers above: the return address */
+        "mov (%rax), %edx\n\t"    /* access */
+        "mov 4(%rax), %ecx\n\t"   /* site */
+        "addq $8, 80(%rsp)\n\t"   /* return behind the two words */
+        "mov 88(%rsp), %rsi\n\t"  /* address */
+        "mov 96(%rsp), %rdi\n\t"  /* thread */
+        "mov %rsp, %rbp\n\tsub $512, %rsp\n\tand $-64, %rsp\n\t" ALL_16(VECTOR)
+        "call slow_access\n\t" ALL_16(VECTOR_BACK)
+        "mov %rbp, %rsp\n\t"
+        "mov %rax, 88(%rsp)\n\t"
+        "pop %rbp\n\tpop %r11\n\tpop %r10\n\tpop %r9\n\tpop %r8\n\tpop %rdi\n\tpop %rsi\n\tpop %rdx\n\tpop %rcx\n\tpop %rax\n\t"
+        "ret\n"
+        ".popsection");
+
+/* The end of a fast path: where its jumps to 1 go. Operands: [t], [a] the address, [p] the result. */
+#define SLOW_PATH                                                                                                       \
+    ".pushsection .text.unlikely, \"ax\", @progbits\n"                                                                  \
+    "1:\tpush %[t]\n\tpush %[a]\n\tcall slow_path\n\t.long %c[access], %c[site]\n\t"                                    \
+    "pop %[p]\n\tlea 8(%%rsp), %%rsp\n\tjmp 2f\n\t"                                                                     \
+    ".popsection\n2:"
+#define SLOW_OPERANDS(space) [t] "r"(t), [access] "i"(ACCESS(space, size, flags)), [site] "i"(site - sites), [shift] "i"(__builtin_ctz(size))
+
+/* An aligned access of ``size`` bytes (a power of two) to an open chunk, which it never crosses. The rotation brings the bits that
+ * an aligned offset does not have to the top: one comparison asks for window and alignment, and what is left numbers the chunk.
+ * Window and alias differ in bit 44. */
+#define IN_OPEN_CHUNK(space)                                                                                            \
+    uint8_t *p;                                                                                                         \
+    uint64_t chunk;                                                                                                     \
+    __asm__ volatile("mov %[a], %[x]\n\tror %[shift], %[x]\n\tshr %[rest], %[x]\n\tsub %[first], %[x]\n\t"              \
+                     "cmp %[last], %[x]\n\tja 1f\n\t"                                                                   \
+                     "movabs %[chunks], %[p]\n\tcmpb %[open], (%[p], %[x])\n\tjne 1f\n\t"                               \
+                     "mov %[a], %[p]\n\tbts $44, %[p]\n\t" SLOW_PATH                                                    \
+                     : [p] "=&r"(p), [x] "=&r"(chunk)                                                                   \
+                     : [a] "r"(address), [rest] "i"(BEAVER_CHUNK_SHIFT - __builtin_ctz(size)), [chunks] "i"(BEAVER_CHUNKS), \
+                       [first] "i"(BEAVER_WINDOW >> BEAVER_CHUNK_SHIFT), [open] "i"(BEAVER_OPEN),                       \
+                       [last] "i"((BEAVER_WINDOW_SIZE >> BEAVER_CHUNK_SHIFT) - 1), SLOW_OPERANDS(space)                 \
+                     : "cc");                                                                                           \
+    return p
+_Static_assert(BEAVER_ALIAS == 1ull << 44 && (BEAVER_WINDOW & BEAVER_ALIAS) == 0, "the alias is one bit away");
+
+INLINE uint8_t *global_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
+{
+    IN_OPEN_CHUNK(SPACE_GLOBAL);
 }
 
 INLINE uint8_t *generic_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
 {
-    return is_open(address, size) ? (uint8_t *)(address + BEAVER_ALIAS) : other_bytes(t, address, size, flags, site);
+    IN_OPEN_CHUNK(SPACE_GENERIC);
+}
+
+/* Shared addresses have 32 bits. As above: the offset in units of the access, misaligned ones enormous, against the whole units. */
+INLINE uint8_t *shared_bytes(beaver_thread *t, uint32_t shared_address, uint32_t size, uint32_t flags, const beaver_site *site)
+{
+    const uint64_t address = shared_address;
+    uint8_t *p;
+    uint64_t unit;
+    __asm__ volatile("lea -%c[base](%[a]), %k[x]\n\tror %[shift], %k[x]\n\t"
+                     "mov %[limit], %k[p]\n\tshr %[shift], %k[p]\n\tcmp %k[p], %k[x]\n\tjae 1f\n\t"
+                     "lea -%c[base](%[a]), %k[p]\n\tadd %[shared], %[p]\n\t" SLOW_PATH
+                     : [p] "=&r"(p), [x] "=&r"(unit)
+                     : [a] "r"(address), [limit] "m"(t->shared_limit), [shared] "m"(t->shared), [base] "i"(BEAVER_SHARED_BASE),
+                       SLOW_OPERANDS(SPACE_SHARED)
+                     : "cc");
+    return p;
+}
+
+/* Local memory begins at a multiple of every access's size */
+INLINE uint8_t *local_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
+{
+    uint8_t *p;
+    uint64_t unit;
+    __asm__ volatile("mov %[a], %[x]\n\tsub %[local], %[x]\n\tror %[shift], %[x]\n\t"
+                     "mov %[end], %[p]\n\tsub %[local], %[p]\n\tshr %[shift], %[p]\n\tcmp %[p], %[x]\n\tjae 1f\n\t"
+                     "mov %[a], %[p]\n\t" SLOW_PATH
+                     : [p] "=&r"(p), [x] "=&r"(unit)
+                     : [a] "r"(address), [local] "m"(t->local), [end] "m"(t->local_end), SLOW_OPERANDS(SPACE_LOCAL)
+                     : "cc");
+    return p;
+}
+
+/* Parameters whose address is in a register: a kernel's, or a copy in local memory */
+INLINE uint8_t *param_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
+{
+    if (LIKELY(is_parameter(t, address, size)) || is_local(t, address, size)) return (uint8_t *)(uintptr_t)address;
+    return beaver_access(t, address, size, flags | BEAVER_GENERIC, site);
 }
 
 #define LD(bytes, type, address, site) (*(const type *)bytes(t, address, sizeof(type), BEAVER_READ, site))
@@ -109,7 +184,7 @@ INLINE uint64_t allocate_local(beaver_thread *t, uint64_t size, uint64_t alignme
 }
 
 /* cp.async: ``copied`` of ``size`` bytes are read, the rest of the target is zeros */
-INLINE void cp_async(beaver_thread *t, uint64_t target, uint64_t source, uint32_t size, uint32_t copied, const beaver_site *site)
+INLINE void cp_async(beaver_thread *t, uint32_t target, uint64_t source, uint32_t size, uint32_t copied, const beaver_site *site)
 {
     uint8_t *to = shared_bytes(t, target, size, BEAVER_WRITE, site);
     if (LIKELY(copied == size)) {
@@ -120,12 +195,12 @@ INLINE void cp_async(beaver_thread *t, uint64_t target, uint64_t source, uint32_
 }
 
 /* cp.async.bulk: multiples of 16 bytes, both sides aligned to that */
-INLINE void cp_bulk_to_shared(beaver_thread *t, uint64_t target, uint64_t source, uint32_t size, const beaver_site *site)
+INLINE void cp_bulk_to_shared(beaver_thread *t, uint32_t target, uint64_t source, uint32_t size, const beaver_site *site)
 {
     for (uint32_t i = 0; i < size; i += 16)
         memcpy(shared_bytes(t, target + i, 16, BEAVER_WRITE, site), global_bytes(t, source + i, 16, BEAVER_READ, site), 16);
 }
-INLINE void cp_bulk_to_global(beaver_thread *t, uint64_t target, uint64_t source, uint32_t size, const beaver_site *site)
+INLINE void cp_bulk_to_global(beaver_thread *t, uint64_t target, uint32_t source, uint32_t size, const beaver_site *site)
 {
     for (uint32_t i = 0; i < size; i += 16)
         memcpy(global_bytes(t, target + i, 16, BEAVER_WRITE, site), shared_bytes(t, source + i, 16, BEAVER_READ, site), 16);
