@@ -22,13 +22,14 @@ def local_harness(
     sandbox: str = "auto",
     limits: Limits | None = None,
     hide: tuple[Path, ...] = (),
-    say: Callable[[str], None] = lambda _: None,
+    say: Callable[[str], None] | None = None,
 ) -> Harness:
     """A harness for the device, the sandbox and the toolkit that are found here: ``with local_harness() as harness``.
 
     ``hide`` names folders that candidates must not see even in a weak sandbox, such as a corpus of one's own; the built-in
-    corpus, which holds the answers, and the home folder always are. ``say`` is told when something is made that takes long. Raises ConfigError that says what is missing and how to
-    get it.
+    corpus, which holds the answers, and the home folder always are. What the device
+    needs is made at once when there is a ``say`` to be told that it takes long, and at its first use otherwise. Raises
+    ConfigError that says what is missing and how to get it.
     """
     toolkit = find_toolkit()
     chosen = choose_device(device)
@@ -39,7 +40,8 @@ def local_harness(
             f"nvcc: {toolkit.nvcc} lies in {closed}, which only root may enter, and candidates are not built as root; "
             "put the toolkit (or the virtual environment) elsewhere, or open that folder (chmod o+x)"
         )
-    chosen.make_ready(toolkit, say)
+    if say is not None:
+        chosen.make_ready(toolkit, say)
     return Harness(
         device=chosen,
         sandbox=box,

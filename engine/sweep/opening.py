@@ -106,7 +106,6 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: War
         first_given(options.sandbox, settings.sandbox, default="auto"),
         settings.limits.apply(Limits()),
         hide=(corpus.path.resolve(), out.resolve()),
-        say=warn,
     )
     configs = chosen_configs(options.fixers, settings.fixers)
     fixers = _built(configs, warn)
@@ -135,6 +134,7 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: War
     if options.seed is not None:
         record = msgspec.structs.replace(record, seed=options.seed)
     run = create_run(record, plan, options.out)
+    harness.device.make_ready(harness.toolkit, warn)  # not before every wrong word has been told
     return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs))
 
 
@@ -167,7 +167,6 @@ def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) ->
         first_given(options.sandbox, default=record.sandbox),
         record.limits.apply(Limits()),
         hide=(corpus.path.resolve(), folder.resolve()),
-        say=warn,
     )
     same_conditions(run, corpus, harness, warn)
     fixers = _built(recorded_configs(run, settings.fixers), warn)
@@ -176,6 +175,7 @@ def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) ->
             raise RunError(
                 f"{run.path / 'plan.jsonl'}: {cell}: no such task or fixer in this run; it was changed by hand"
             )
+    harness.device.make_ready(harness.toolkit, warn)
     return _opened(run, corpus, fixers, harness, options.jobs)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine import events as ev
-from engine.devices.base import Device, Gpu
+from engine.devices.base import Gpu
 from engine.devices.toolkit import find_toolkit
 from engine.fixers.scripted import ScriptedFixer
 from engine.harness import checker as checkers

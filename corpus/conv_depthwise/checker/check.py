@@ -22,9 +22,7 @@ def compare() -> bc.Report:
         for j in range(3):
             want += w[:, i, j, None, None] * padded[:, :, i : i + HEIGHT, j : j + WIDTH]
     scale = float(np.abs(w).sum(axis=(1, 2)).max()) * float(np.abs(x).max())
-    return bc.compare(
-        "y.f32", want, bc.accumulated(scale, 9), unlike=[x, w[:, 1, 1, None, None] * x]
-    )
+    return bc.compare("y.f32", want, bc.accumulated(scale, 9), unlike=[x, w[:, 1, 1, None, None] * x])
 
 
 bc.main(generate, compare)

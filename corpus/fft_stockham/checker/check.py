@@ -11,9 +11,7 @@ def generate() -> None:
     x = rng.standard_normal((ROWS, LENGTH)) + 1j * rng.standard_normal((ROWS, LENGTH))
     for _ in range(WAVES):
         frequency = rng.integers(0, LENGTH, (ROWS, 1))
-        x += rng.uniform(0.1, 0.5, (ROWS, 1)) * np.exp(
-            2j * np.pi * (frequency * np.arange(LENGTH) % LENGTH) / LENGTH
-        )
+        x += rng.uniform(0.1, 0.5, (ROWS, 1)) * np.exp(2j * np.pi * (frequency * np.arange(LENGTH) % LENGTH) / LENGTH)
     bc.write_input("rows.i32", [ROWS])
     bc.write_input("length.i32", [LENGTH])
     bc.write_input("x.f32", np.stack((x.real, x.imag), axis=-1))

@@ -36,23 +36,12 @@ def generate() -> None:
 
 def compare() -> bc.Report:
     m, n, k = SIZES.T
-    a = np.split(
-        bc.read_input("a.f32", (int(m @ k),)).astype(np.float64), np.cumsum(m * k)[:-1]
-    )
-    b = np.split(
-        bc.read_input("b.f32", (int(k @ n),)).astype(np.float64), np.cumsum(k * n)[:-1]
-    )
-    want = np.concatenate(
-        [
-            (p.reshape(-1, d) @ q.reshape(d, -1)).ravel()
-            for p, q, d in zip(a, b, k, strict=True)
-        ]
-    )
+    a = np.split(bc.read_input("a.f32", (int(m @ k),)).astype(np.float64), np.cumsum(m * k)[:-1])
+    b = np.split(bc.read_input("b.f32", (int(k @ n),)).astype(np.float64), np.cumsum(k * n)[:-1])
+    want = np.concatenate([(p.reshape(-1, d) @ q.reshape(d, -1)).ravel() for p, q, d in zip(a, b, k, strict=True)])
     longest = int(k.max())
     # A sum of k products of size one walks about as far as sqrt(k).
-    return bc.compare(
-        "c.f32", want, bc.accumulated(np.sqrt(longest), longest, factor=8)
-    )
+    return bc.compare("c.f32", want, bc.accumulated(np.sqrt(longest), longest, factor=8))
 
 
 bc.main(generate, compare)

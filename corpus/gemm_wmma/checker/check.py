@@ -18,9 +18,7 @@ def compare() -> bc.Report:
     a = bc.read_input("a.f16", (M, K)).astype(np.float64)
     b = bc.read_input("b.f16", (K, N)).astype(np.float64)
     # A sum of K products of size one walks about as far as sqrt(K); tensor cores may truncate where others round.
-    return bc.compare(
-        "c.f32", a @ b, bc.accumulated(np.sqrt(K), K, factor=16), unlike=[a[:, :N]]
-    )
+    return bc.compare("c.f32", a @ b, bc.accumulated(np.sqrt(K), K, factor=16), unlike=[a[:, :N]])
 
 
 bc.main(generate, compare)
