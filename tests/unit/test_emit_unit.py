@@ -79,6 +79,7 @@ def test_the_extern_array_lies_where_the_launch_says():
     )
     assert "r1 = (uint32_t)t->block->dynamic_base;" in text
     assert kernel_row(text, "k")["static_shared"] == "0"
+    assert kernel_row(text, "k")["dynamic_align"] == "16"
 
 
 def test_local_memory_is_summed_along_the_deepest_chain_of_calls():

@@ -13,6 +13,11 @@ C_FLAGS = (
     "-pipe",
     "-fPIC",
     "-mno-red-zone",  # checked accesses push: kernel_ops_memory.h
+    # passes that cost a quarter of the compiler's time and do nothing for code whose accesses are asm statements
+    "-fno-tree-pre",
+    "-fno-gcse",
+    "-fno-tree-vectorize",
+    "-fno-tree-slp-vectorize",
     # PTX defines what C leaves open, and forbids what C allows
     "-fwrapv",
     "-fno-strict-aliasing",

@@ -112,7 +112,7 @@ def multiply(body: Body, instruction: nodes.Instruction) -> None:
     fields = {
         "m": m,
         "n": n,
-        "k": k,
+        "k": k & 255,  # 256, which no byte holds, is 0
         "d": ELEMENTS[d_type][0],
         "a": ELEMENTS[a_type][0],
         "b": ELEMENTS[b_type][0],

@@ -222,7 +222,8 @@ class _Unit:
                 f".params = {f'params_{name}' if layout else 'NULL'}, .param_count = {len(layout)}, .param_bytes = {size}, "
                 f".static_shared = {static_shared[name]}, .local_bytes = {align(what.local_bytes, 16)}, "
                 f".recursive = {int(what.recursive)}, .registers = {self.registers.get(node.name, 0)}, "
-                f".max_threads = {prod(node.max_threads) if node.max_threads else 0}, .site = {made.site}}},"
+                f".max_threads = {prod(node.max_threads) if node.max_threads else 0}, .site = {made.site}, "
+                f".dynamic_align = {max(self.names[function].dynamic_align for function in what.functions)}}},"
             )
         return "\n".join([*texts, "static const beaver_kernel kernels[] = {", *rows, "    {0}};"])
 

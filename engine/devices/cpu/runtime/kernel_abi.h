@@ -92,6 +92,7 @@ typedef struct beaver_kernel {
     uint32_t registers;     /* per thread, from the cubin; 0 unknown */
     uint32_t max_threads;   /* product of .maxntid, 0 none */
     const beaver_site *site;
+    uint32_t dynamic_align; /* bytes: the largest that an extern shared array it reaches asks for; 0 it reaches none */
 } beaver_kernel;
 
 typedef struct beaver_relocation {
