@@ -6,6 +6,8 @@ Copies of tensors need a description that the driver makes, and are unsupported.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.devices.cpu.emit.body import Body, Unsupported
 from engine.devices.cpu.emit.memory import space_of
 from engine.devices.cpu.ptx import nodes
@@ -98,14 +100,13 @@ def barrier_object(body: Body, instruction: nodes.Instruction) -> None:
             raise Unsupported(instruction.name)
 
 
-def _arrive(body: Body, instruction: nodes.Instruction, what: str, place: object) -> None:
+def _arrive(body: Body, instruction: nodes.Instruction, what: str, place: Callable[[nodes.Operand], str]) -> None:
     """arrive{.expect_tx} state, [address]{, count}; the state may be missing."""
     operands = list(instruction.operands)
     target = nodes.Sink() if isinstance(operands[0], nodes.Address) else operands.pop(0)
     address, *count = operands
     transactions = "expect_tx" in instruction.modifiers
     value = body.read(count[0], "u32") if count else "1u"
-    assert callable(place)
     arrivals, expected = ("1u", value) if transactions else (value, "0u")
     text = f"mbarrier_{what}(t, {place(address)}, {arrivals}, {expected}, {body.site})"
     body.write(target, "b64", text) if not isinstance(target, nodes.Sink) else body.line(f"{text};")

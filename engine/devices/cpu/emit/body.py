@@ -147,7 +147,8 @@ class Body:
                 return floating(operand, kind)
             case nodes.Symbol():
                 address = self.symbol(operand)
-                return address if WIDTH[kind] == 64 else f"({c_type(kind)}){address}"
+                text = address if WIDTH[kind] == 64 else f"({c_type(bits(kind))}){address}"
+                return f"as_{kind}({text})" if kind in ("f32", "f64") else text
         raise Unsupported(f"operand {type(operand).__name__}")
 
     def _read_register(self, operand: nodes.Reg, kind: str) -> str:
@@ -156,7 +157,8 @@ class Body:
             special = special_register(operand.name, operand.component)
             if special is None:
                 raise Unsupported(operand.name)
-            return special[1] if WIDTH[special[0]] == WIDTH[kind] else f"({c_type(kind)}){special[1]}"
+            text = special[1] if WIDTH[special[0]] == WIDTH[kind] else f"({c_type(bits(kind))}){special[1]}"
+            return f"as_{kind}({text})" if kind in ("f32", "f64") else text
         name, storage = known
         if storage == kind:
             return name

@@ -46,30 +46,14 @@ def check_modifiers(instruction: nodes.Instruction, *known: str) -> None:
 def load(body: Body, instruction: nodes.Instruction) -> None:
     check_modifiers(instruction, *VOLATILE, *VECTORS)
     target, address = instruction.operands[:2]
-    kind, space = instruction.modifiers[-1], space_of(instruction)
     targets = target.items if isinstance(target, nodes.Vector) else (target,)
-    is_volatile = any(modifier in VOLATILE for modifier in instruction.modifiers)
-    if is_volatile and space not in ("local", "param"):
+    if _is_volatile(instruction) and space_of(instruction) not in ("local", "param"):
         body.look()
-    # Elements of one vector may go to registers of different storage: they are read as bits then.
-    kinds = {body.copy_type(item, kind) for item in targets if not isinstance(item, nodes.Sink)}
-    moved = kinds.pop() if len(kinds) == 1 else bits(kind)
-    qualified = f"volatile {c_type(moved)}" if is_volatile else c_type(moved)
-    if space == "param":
-        place = parameter(body, address, WIDTH[kind] // 8 * len(targets))
-    else:
-        place = (
-            f"{space}_bytes(t, {body.address(address)}, {WIDTH[kind] // 8 * len(targets)}, BEAVER_READ, {body.site})"
-        )
+    moved, of_type = _moved_type(instruction, {body.copy_type(item, instruction.modifiers[-1]) for item in targets})
     if len(targets) == 1:
-        text = (
-            f"LD_{space}({qualified}, {body.address(address)}, {body.site})"
-            if space != "param"
-            else f"LD_param({qualified}, {place})"
-        )
-        body.write(target, moved, text)
+        body.write(target, moved, f"LD_{_arguments(body, instruction, address, of_type)})")
     else:
-        body.line(f"{{ const {qualified} *m = (const {qualified} *)({place});")
+        body.line(f"{{ const {of_type} *m = (const {of_type} *){_pointer(body, instruction, address, len(targets))};")
         for number, item in enumerate(targets):
             if not isinstance(item, nodes.Sink):
                 body.write(item, moved, f"m[{number}]")
@@ -81,29 +65,44 @@ def load(body: Body, instruction: nodes.Instruction) -> None:
 def store(body: Body, instruction: nodes.Instruction) -> None:
     check_modifiers(instruction, *VOLATILE, *VECTORS)
     address, source = instruction.operands[:2]
-    kind, space = instruction.modifiers[-1], space_of(instruction)
     sources = source.items if isinstance(source, nodes.Vector) else (source,)
-    is_volatile = any(modifier in VOLATILE for modifier in instruction.modifiers)
     if "release" in instruction.modifiers:
         body.line("__atomic_thread_fence(__ATOMIC_RELEASE);")
-    kinds = {body.store_type(item, kind) for item in sources}
-    moved = kinds.pop() if len(kinds) == 1 else bits(kind)
-    qualified = f"volatile {c_type(moved)}" if is_volatile else c_type(moved)
+    moved, of_type = _moved_type(instruction, {body.store_type(item, instruction.modifiers[-1]) for item in sources})
     values = [body.read(item, moved) for item in sources]
-    if space == "param":
-        place = parameter(body, address, WIDTH[kind] // 8 * len(sources))
-    else:
-        place = (
-            f"{space}_bytes(t, {body.address(address)}, {WIDTH[kind] // 8 * len(sources)}, BEAVER_WRITE, {body.site})"
-        )
     if len(sources) == 1:
-        if space == "param":
-            body.line(f"ST_param({qualified}, {place}, {values[0]});")
-        else:
-            body.line(f"ST_{space}({qualified}, {body.address(address)}, {values[0]}, {body.site});")
+        body.line(f"ST_{_arguments(body, instruction, address, of_type)}, {values[0]});")
     else:
+        pointer = _pointer(body, instruction, address, len(sources))
         assignments = " ".join(f"m[{number}] = {value};" for number, value in enumerate(values))
-        body.line(f"{{ {qualified} *m = ({qualified} *)({place}); {assignments} }}")
+        body.line(f"{{ {of_type} *m = ({of_type} *){pointer}; {assignments} }}")
+
+
+def _is_volatile(instruction: nodes.Instruction) -> bool:
+    return any(modifier in VOLATILE for modifier in instruction.modifiers)
+
+
+def _moved_type(instruction: nodes.Instruction, wanted: set[str]) -> tuple[str, str]:
+    """The type that all elements of an access travel by, of PTX and of C; as bits where their registers differ."""
+    moved = wanted.pop() if len(wanted) == 1 else bits(instruction.modifiers[-1])
+    return moved, f"volatile {c_type(moved)}" if _is_volatile(instruction) else c_type(moved)
+
+
+def _arguments(body: Body, instruction: nodes.Instruction, address: nodes.Operand, of_type: str) -> str:
+    """What follows LD_ and ST_ for one value: the space, and all arguments but the value."""
+    space = space_of(instruction)
+    if space == "param":
+        return f"param({of_type}, {parameter(body, address, WIDTH[instruction.modifiers[-1]] // 8)}"
+    return f"{space}({of_type}, {body.address(address)}, {body.site}"
+
+
+def _pointer(body: Body, instruction: nodes.Instruction, address: nodes.Operand, count: int) -> str:
+    """A host pointer to ``count`` elements."""
+    space, size = space_of(instruction), WIDTH[instruction.modifiers[-1]] // 8 * count
+    if space == "param":
+        return f"({parameter(body, address, size)})"
+    flags = "BEAVER_WRITE" if instruction.opcode == "st" else "BEAVER_READ"
+    return f"{space}_bytes(t, {body.address(address)}, {size}, {flags}, {body.site})"
 
 
 def parameter(body: Body, operand: nodes.Operand, size: int) -> str:
@@ -126,8 +125,11 @@ def move(body: Body, instruction: nodes.Instruction) -> None:
     if instruction.modifiers[:-1] not in ((), ("v2",), ("v4",)) or kind not in WIDTH:
         raise Unsupported(instruction.name)
     if isinstance(source, nodes.Vector) and isinstance(target, nodes.Vector):
-        values = [body.read(item, bits(kind)) for item in source.items]
-        _spread(body, target, [(f"m{number}", value) for number, value in enumerate(values)], bits(kind))
+        values = ", ".join(body.read(item, bits(kind)) for item in source.items)
+        body.line(f"{{ const {c_type(bits(kind))} m[] = {{{values}}};")  # all are read before one is written
+        for number, item in enumerate(target.items):
+            body.write(item, bits(kind), f"m[{number}]")
+        body.line("}")
     elif isinstance(source, nodes.Vector):
         width = WIDTH[kind] // len(source.items)
         parts = [body.read(item, f"b{width}") for item in source.items]
@@ -147,13 +149,6 @@ def move(body: Body, instruction: nodes.Instruction) -> None:
     else:
         copied = body.copy_type(target, kind)
         body.write(target, copied, body.read(source, copied))
-
-
-def _spread(body: Body, target: nodes.Vector, values: list[tuple[str, str]], kind: str) -> None:
-    body.line("{ " + " ".join(f"const {c_type(kind)} {name} = {value};" for name, value in values))
-    for item, (name, _) in zip(target.items, values, strict=True):
-        body.write(item, kind, name)
-    body.line("}")
 
 
 def convert_address(body: Body, instruction: nodes.Instruction) -> None:

@@ -149,11 +149,11 @@ INLINE uint8_t *param_bytes(beaver_thread *t, uint64_t address, uint32_t size, u
 #define LD_generic(type, address, site) LD(generic_bytes, type, address, site)
 #define LD_param(type, place) (*(const type *)(place))
 
-#define ST(bytes, type, address, value, site) (*(type *)bytes(t, address, sizeof(type), BEAVER_WRITE, site) = (value))
-#define ST_global(type, address, value, site) ST(global_bytes, type, address, value, site)
-#define ST_shared(type, address, value, site) ST(shared_bytes, type, address, value, site)
-#define ST_local(type, address, value, site) ST(local_bytes, type, address, value, site)
-#define ST_generic(type, address, value, site) ST(generic_bytes, type, address, value, site)
+#define ST(bytes, type, address, site, value) (*(type *)bytes(t, address, sizeof(type), BEAVER_WRITE, site) = (value))
+#define ST_global(type, address, site, value) ST(global_bytes, type, address, site, value)
+#define ST_shared(type, address, site, value) ST(shared_bytes, type, address, site, value)
+#define ST_local(type, address, site, value) ST(local_bytes, type, address, site, value)
+#define ST_generic(type, address, site, value) ST(generic_bytes, type, address, site, value)
 #define ST_param(type, place, value) (*(type *)(place) = (value))
 
 /* cvta: shared memory has a window of its own among the generic addresses; its addresses have 32 bits */
