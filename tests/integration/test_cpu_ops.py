@@ -711,7 +711,9 @@ check(
 )
 check(
     "isspacep",
-    "mov.u64 %rd4, pool; isspacep.global <d>, %rd4; cvta.shared.u64 %rd5, 1024; isspacep.shared <e>, %rd5;",
+    """mov.u64 %rd4, pool; isspacep.global <d>, %rd4; isspacep.const %p0, %rd4; not.pred %p0, %p0; and.pred <d>, <d>, %p0;
+    mov.u64 %rd5, letters; cvta.const.u64 %rd5, %rd5; isspacep.const <e>, %rd5;
+    isspacep.global %p1, %rd5; not.pred %p1, %p1; and.pred <e>, <e>, %p1;""",
     "u32",
     "pred pred",
     lambda a: (1, 1),

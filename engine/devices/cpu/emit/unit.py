@@ -124,7 +124,7 @@ class _Unit:
             "\n".join(self._loop(name) for name in reach if not reach[name].waits),
             data,
             self._kernels(reach, static_shared),
-            "static const beaver_variable variables[] = {" + ",\n    ".join([*rows, "{0}"]) + "};",
+            "const beaver_variable variables[] = {" + ",\n    ".join([*rows, "{0}"]) + "};",
             "const beaver_module_type beaver_module = {.abi = BEAVER_ABI, "
             f".kernel_count = {len(reach)}, .kernels = kernels, .variables = variables, .variable_count = {len(rows)}}};",
         ]

@@ -18,8 +18,9 @@
 #define INLINE static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
 
-/* Places of the unit's instructions; its text defines them */
+/* Defined by the unit's text: the places of its instructions; its variables, the last one without an address */
 extern __attribute__((visibility("hidden"))) const beaver_site sites[];
+extern __attribute__((visibility("hidden"))) const beaver_variable variables[];
 
 #include "kernel_ops_bits.h"
 #include "kernel_ops_integer.h"

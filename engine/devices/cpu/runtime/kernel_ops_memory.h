@@ -160,11 +160,17 @@ INLINE uint8_t *param_bytes(beaver_thread *t, uint64_t address, uint32_t size, u
 INLINE uint64_t shared_window(uint64_t address) { return BEAVER_SHARED_WINDOW + (uint32_t)address; }
 INLINE uint64_t shared_offset(uint64_t generic) { return (uint32_t)(generic - BEAVER_SHARED_WINDOW); }
 
+/* isspacep. To the runtime constant variables are device memory as others are. */
+COLD int is_constant(uint64_t address)
+{
+    for (const beaver_variable *v = variables; v->address != NULL; v++)
+        if (v->kind == BEAVER_CONSTANT_VARIABLE && address - *v->address < v->size) return 1;
+    return 0;
+}
 INLINE int is_space(beaver_thread *t, uint64_t address, int space)
 {
-    if (address - BEAVER_WINDOW < BEAVER_WINDOW_SIZE && (space == 's' || space == 'l' || space == 'p')) return 0;
-    if (address - BEAVER_SHARED_WINDOW < UINT32_MAX) return space == 's';
-    return beaver_space(t, address) == space;
+    if (space == 'c') return is_constant(address);
+    return beaver_space(t, address) == space && !(space == 'g' && is_constant(address));
 }
 
 /* A function's frame in local memory, which its caller gets back by restoring local_top */
