@@ -135,7 +135,7 @@ BAD = [
     (["--fixer", "scripted:s", "--feedback", "L9"], "'L9' is not one of"),
     (["--fixer", "scripted:s", "--preset", "papper"], "--preset papper: choose paper or paper-repeated"),
     (["--fixer", "scripted:s", "--device", "tpu"], "--device tpu: choose auto"),
-    (["--fixer", "scripted:s", "--device", "cpu"], "no CPU device yet"),
+    (["--fixer", "scripted:s", "--device", "tpu"], "choose auto, cuda, cuda:N, cpu or none"),
     (["--fixer", "scripted:s", "--sandbox", "paper"], "--sandbox paper: choose auto"),
     (["--fixer", "scripted:s", "--jobs", "-2"], "--jobs -2: must be at least 1"),
     (["--fixer", "scripted:s", "--attempts", "-2"], "--attempts -2: must be at least 1"),

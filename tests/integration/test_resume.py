@@ -199,7 +199,7 @@ def test_a_run_is_not_resumed_on_another_device(corpus: Path, tmp_path: Path):
     (run / "run.json").write_text(json.dumps(record))
     done = beaver("--batch", "--resume", run)
     assert done.code == 2
-    assert "begun on NVIDIA H200, and this is no GPU" in done.err
+    assert "begun on NVIDIA H200, and this is beaver-tui CPU device" in done.err
 
 
 @pytest.fixture
