@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +23,16 @@ async def examine(harness: Harness, task, code: bytes = b"int x;", **job: object
 
 
 @pytest.fixture
-def keeping(harness: Harness, tmp_path: Path):
-    (tmp_path / "scratch").mkdir(mode=0o755)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    with closing(replace(harness, keep_builds=True, scratch=tmp_path / "scratch")) as made:
+def scratch():
+    """A folder that a candidate's uid may enter: what pytest makes is ours alone."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def keeping(harness: Harness, scratch: Path):
+    with closing(replace(harness, keep_builds=True, scratch=scratch)) as made:
         yield made
 
 
@@ -74,11 +80,11 @@ async def test_a_failed_build_is_kept_with_its_log(keeping: Harness, make_task):
     assert first.build.stderr == second.build.stderr != ""
 
 
-async def test_closing_removes_what_was_kept(keeping: Harness, make_task, tmp_path: Path):
+async def test_closing_removes_what_was_kept(keeping: Harness, make_task, scratch: Path):
     await examine(keeping, make_task(spec={"check": None, "build_cmd": STAMPED, "test_cmd": LEAVES}))
-    assert list((tmp_path / "scratch").iterdir())
+    assert list(scratch.iterdir())
     keeping.close()
-    assert not list((tmp_path / "scratch").iterdir())
+    assert not list(scratch.iterdir())
 
 
 async def test_what_the_checker_judged_can_be_kept(harness: Harness, make_task, tmp_path: Path):
