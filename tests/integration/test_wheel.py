@@ -44,4 +44,12 @@ def test_an_unpacked_wheel_finds_its_corpus_from_any_folder(wheel: Path, tmp_pat
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    assert "12 tasks are sound" in done.stdout
+    tasks = len(list((ROOT / "corpus").glob("*/input.json")))
+    assert f"{tasks} tasks are sound" in done.stdout
+
+
+def test_the_cpu_device_is_whole_in_the_wheel(wheel: Path):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for path in (ROOT / "engine/devices/cpu").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert str(path.relative_to(ROOT)) in names
