@@ -817,6 +817,14 @@ check(
     "u32",
     lambda a: (10, 11, 12, 11)[a & 3],
 )
+# the compiler moves what it thinks is rare, here all behind a trap, to a section of its own
+check(
+    "accesses_in_unlikely_code",
+    "setp.eq.u32 %p0, <a>, 0xDEADBEE0; @!%p0 bra USUAL; st.global.u32 [pool], 1; trap; USUAL: st.global.u32 [pool+4], <a>; mov.u64 %rd4, pool; isspacep.const %p1, %rd4; @%p1 trap; ld.global.u32 <d>, [pool+4];",
+    "u32",
+    "u32",
+    lambda a: a,
+)
 check(
     "scopes_shadow_names",
     "{ .reg .u32 x; mov.u32 x, <a>; { .reg .u64 x; mov.u64 x, 3; cvt.u32.u64 <d>, x; } add.u32 <d>, <d>, x; } { .reg .u16 x; mov.u16 x, 1; cvt.u32.u16 <e>, x; }",

@@ -2,7 +2,8 @@
  *
  * The fast paths are asm statements. To the compiler an access is then one instruction without control flow, whose slow path saves
  * every register itself: kernels compile three times as fast as with a branch and a call in C, and keep their values in registers.
- * The asm statements push, so kernels are compiled with -mno-red-zone.
+ * The asm statements push, so kernels are compiled with -mno-red-zone. Slow paths lie in a section of their own: the compiler puts
+ * code of its own into .text.unlikely, and would run from there into a slow path that lies in the same section.
  */
 #ifndef BEAVER_KERNEL_OPS_MEMORY_H
 #define BEAVER_KERNEL_OPS_MEMORY_H
@@ -52,7 +53,7 @@ static __attribute__((used, noinline, cold)) uint8_t *slow_access(beaver_thread 
 #define VECTOR_BACK(n) "movups 32*" #n "(%rsp), %xmm" #n "\n\t"
 #endif
 #define ALL_16(v) v(0) v(1) v(2) v(3) v(4) v(5) v(6) v(7) v(8) v(9) v(10) v(11) v(12) v(13) v(14) v(15)
-__asm__(".pushsection .text.unlikely, \"ax\", @progbits\n"
+__asm__(".pushsection .text.slow_path, \"ax\", @progbits\n"
         "slow_path:\n\t"
         "push %rax\n\tpush %rcx\n\tpush %rdx\n\tpush %rsi\n\tpush %rdi\n\tpush %r8\n\tpush %r9\n\tpush %r10\n\tpush %r11\n\tpush %rbp\n\t"
         "mov 80(%rsp), %rax\n\t"  /* ten registers above: the return address */
@@ -71,7 +72,7 @@ __asm__(".pushsection .text.unlikely, \"ax\", @progbits\n"
 
 /* The end of a fast path: where its jumps to 1 go. Operands: [t], [a] the address, [p] the result. */
 #define SLOW_PATH                                                                                                       \
-    ".pushsection .text.unlikely, \"ax\", @progbits\n"                                                                  \
+    ".pushsection .text.slow_path, \"ax\", @progbits\n"                                                                  \
     "1:\tpush %[t]\n\tpush %[a]\n\tcall slow_path\n\t.long %c[access], %c[site]\n\t"                                    \
     "pop %[p]\n\tlea 8(%%rsp), %%rsp\n\tjmp 2f\n\t"                                                                     \
     ".popsection\n2:"
@@ -161,7 +162,7 @@ INLINE uint64_t shared_window(uint64_t address) { return BEAVER_SHARED_WINDOW + 
 INLINE uint64_t shared_offset(uint64_t generic) { return (uint32_t)(generic - BEAVER_SHARED_WINDOW); }
 
 /* isspacep. To the runtime constant variables are device memory as others are. */
-COLD int is_constant(uint64_t address)
+static __attribute__((noinline)) int is_constant(uint64_t address)
 {
     for (const beaver_variable *v = variables; v->address != NULL; v++)
         if (v->kind == BEAVER_CONSTANT_VARIABLE && address - *v->address < v->size) return 1;
