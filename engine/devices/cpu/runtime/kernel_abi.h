@@ -70,8 +70,8 @@ typedef struct beaver_thread {
     uint8_t *shared;       /* storage of shared address BEAVER_SHARED_BASE */
     uint32_t shared_limit; /* shared bytes that need no further check; 0 when a tool watches shared memory */
     uint32_t reserved;
-    uint8_t *local;     /* this thread's local memory, its first free byte and its end: all host addresses, which are */
-    uint8_t *local_top; /* the generic addresses of local memory too */
+    uint8_t *local;     /* this thread's local memory (it begins at a multiple of 32), its first free byte and its end: host addresses, */
+    uint8_t *local_top; /* which are the generic addresses of local memory too */
     uint8_t *local_end;
     uint8_t *stack_limit; /* the host stack must not grow below */
 } beaver_thread;
