@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -86,12 +85,12 @@ async def test_an_illegal_address_is_confirmed_by_the_sanitizer_with_its_line(cp
 
 async def test_a_hang_is_seen_before_its_time_is_used_up(cpu: Harness):
     task = TASKS["vector_normalize"]
-    began = time.monotonic()
     evidence, _ = await examine(cpu, task, task.broken)
     verdict = classify(evidence)
     assert verdict.category == "timeout"
     assert "normalize_kernel" in verdict.line
-    assert time.monotonic() - began < 15
+    assert evidence.test is not None
+    assert not evidence.test.timed_out
 
 
 async def test_a_candidate_finds_no_kernels_but_its_own(cpu: Harness, make_task):

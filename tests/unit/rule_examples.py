@@ -379,6 +379,10 @@ EXAMPLES: dict[str, list[str]] = {
         "========= Divergent thread(s) in warp",
     ],
     # running programs
+    "machine.cpu_device": [
+        "beaver-tui CPU device: no stack for a further CUDA thread after 16384",
+        "beaver-tui CPU device: no device memory is left for variable table",
+    ],
     "machine.needs": [
         "environment_dependency: opcode wgmma.mma_async needs a GPU",
         "cublasSgemm needs a GPU",
