@@ -347,7 +347,7 @@ async def test_a_sandbox_that_cannot_start_is_the_machines_fault(harness, make_t
 
 
 async def test_abandoned_workspaces_are_removed_and_living_ones_are_not(harness, make_task, tmp_path):
-    living = harness._stand.workspace(make_task(), b"", tmp_path)
+    living = harness.stand.workspace(make_task(), b"", tmp_path)
     dead = tmp_path / "beaver-dead"
     dead.mkdir()
     (dead / "lock").touch()

@@ -54,5 +54,8 @@ def made_whole(target: Path) -> Iterator[Path]:
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
         folder.chmod(0o755)
-        with contextlib.suppress(FileExistsError):
+        try:
             folder.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
