@@ -36,7 +36,7 @@ def test_edit_submit_and_submit_again(tmp_path: Path):
     assert beaver("submit", desk).code == 0
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert [row["category"] for row in manifest(run)] == ["buildability", "environment_dependency"]
+    assert [row["category"] for row in manifest(run)] == ["buildability", "passed"]
     assert json.loads(out.splitlines()[-1])["summary"][0]["fixer"] == "human"
     nobody = beaver("submit", desk)
     assert nobody.code == 2
