@@ -16,6 +16,7 @@ from tests.support import exact
 from tests.support.exact import BF16, F16, F32, F64, FORMATS, NAN, TF32, Format
 from tests.support.ptx_cases import WIDTHS, Case, Kernels
 
+pytestmark = pytest.mark.slow
 RANDOM = random.Random(30)
 LIMIT = 300
 """Rows of a case."""
