@@ -18,7 +18,7 @@ def test_the_toolkit_here_is_found_with_its_version(toolkit: Toolkit):
 
 def test_wheels_keep_their_libraries_where_nvcc_does_not_look(tmp_path: Path):
     """A build with the wheels' nvcc compiled, and then found no cudadevrt to link."""
-    for name in ("bin/nvcc", "lib/libcudart_static.a"):
+    for name in ("bin/nvcc", "include/cuda_runtime_api.h", "lib/libcudart_static.a"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert environment(Toolkit(tmp_path / "bin" / "nvcc", "wheels"))["LIBRARY_PATH"] == str(tmp_path / "lib")
