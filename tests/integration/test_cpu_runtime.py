@@ -15,6 +15,8 @@ import pytest
 from engine.devices.cpu.device import CpuDevice
 from engine.devices.toolkit import Toolkit
 
+pytestmark = pytest.mark.slow
+
 NEEDS_GPU = 125
 SECONDS = 60
 API = Path(__file__).parent / "cpu/api"
