@@ -54,6 +54,21 @@ CASE(dynamic_shared) {
     out.show("mixed");
 }
 
+extern __shared__ __align__(1024) unsigned char swizzled[];
+
+__global__ void strictly_aligned(u32 *out) {
+    __shared__ int fixed[5];
+    fixed[threadIdx.x] = 1;
+    out[threadIdx.x] = static_cast<u32>(__cvta_generic_to_shared(swizzled)) % 1024 * fixed[threadIdx.x];
+    swizzled[threadIdx.x] = 0;
+}
+
+CASE(dynamic_shared_at_a_multiple_of_1024) {
+    Buffer<u32> out(5);
+    strictly_aligned<<<1, 5, 64>>>(out);
+    out.show("beyond it");
+}
+
 __global__ void large_dynamic(u32 *out, int words) {
     u32 *array = reinterpret_cast<u32 *>(dynamic);
     for (int i = static_cast<int>(threadIdx.x); i < words; i += static_cast<int>(blockDim.x))

@@ -20,7 +20,8 @@ constexpr std::uint16_t fresh_pattern = 0x7fff;
 // Shared addresses and their storage agree modulo this, so alignment can be tested on either.
 constexpr std::uint32_t shared_alignment = BEAVER_SHARED_BASE;
 constexpr std::uint32_t shared_step = 128;
-// Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for.
+// Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for, and more where an
+// array was declared with more.
 constexpr std::uint32_t dynamic_alignment = 128;
 
 std::uint32_t round_up(std::uint32_t value, std::uint32_t step) { return (value + step - 1) / step * step; }
@@ -61,8 +62,9 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
     worker = &on_worker;
     const Launch &launch = for_grid.launch;
     const dim3 &shape = launch.block;
+    const std::uint32_t alignment = std::max(dynamic_alignment, for_grid.kernel.dynamic_align);
     const std::uint32_t dynamic_offset =
-        launch.dynamic_size ? round_up(for_grid.kernel.static_shared, dynamic_alignment) : for_grid.kernel.static_shared;
+        launch.dynamic_size ? round_up(for_grid.kernel.static_shared, alignment) : for_grid.kernel.static_shared;
 
     view = {};
     const std::uint32_t ntid[] = {shape.x, shape.y, shape.z};

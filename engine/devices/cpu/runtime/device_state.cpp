@@ -94,7 +94,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
         if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
         if (limit == cudaLimitStackSize && value > max_stack) return cudaErrorInvalidValue;
         if (std::uint64_t *own = own_limit(limit)) {
-            *own = value;
+            *own = limit == cudaLimitStackSize ? (value + 15) / 16 * 16 : value;  // as a GPU answers when it is asked
             return cudaSuccess;
         }
         if (!kept_limits.count(limit)) return cudaErrorInvalidValue;
