@@ -7,23 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from beaver_tui.glyphs import category_sign
 from engine import events as ev
 from engine.rundir import Cell
 from engine.text import plain_text
 from engine.trajectory import Trajectory
-
-GLYPHS = {
-    "environment_dependency": "⌂",
-    "integration": "⊄",
-    "buildability": "✗",
-    "out_of_memory": "▣",
-    "illegal_memory_access": "⚡",
-    "timeout": "◷",
-    "functional_correctness": "≠",
-    "passed": "✓",
-    "unclassified": "?",
-}
-"""One sign per category, the same wherever a category is shown."""
 
 SHOWN_SIGNATURE = 60
 """Characters of a signature in a line: one row of a terminal must hold the whole line."""
@@ -95,7 +83,7 @@ def _closed_iteration(event: ev.IterationClosed, state: Trajectory) -> tuple[str
     iteration = state.iteration(event.iteration)
     verdict, candidate = iteration.verdict, iteration.candidate
     assert verdict is not None and state.opened is not None
-    words = [f"{event.iteration}/{state.opened.protocol.iterations}", GLYPHS[verdict.category], verdict.category]
+    words = [f"{event.iteration}/{state.opened.protocol.iterations}", category_sign(verdict.category), verdict.category]
     if iteration.tested is not None and iteration.tested.step.not_run:
         words.append("[no device]")  # what is missing was said once, before the first line
     elif verdict.signature:
