@@ -39,6 +39,10 @@ class Store(Protocol):
         """Keep the whole log of a step of this trajectory."""
         ...
 
+    def read_log(self, iteration: int, step: str) -> str | None:
+        """The whole log of a step as it was kept last, None when there is none. Raises RunError."""
+        ...
+
 
 class MemoryStore:
     """For notebooks and tests: nothing touches the disk."""
@@ -57,6 +61,9 @@ class MemoryStore:
 
     def save_log(self, iteration: int, step: str, text: str) -> None:
         self.logs[iteration, step] = text
+
+    def read_log(self, iteration: int, step: str) -> str | None:
+        return self.logs.get((iteration, step))
 
 
 class DiskStore:
@@ -86,6 +93,15 @@ class DiskStore:
 
     def save_log(self, iteration: int, step: str, text: str) -> None:
         self._write(self._logs / f"{iteration}-{step}.txt", text.encode("utf-8", "replace"), durable=False)
+
+    def read_log(self, iteration: int, step: str) -> str | None:
+        path = self._logs / f"{iteration}-{step}.txt"
+        try:
+            return read_plain(path).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise RunError(f"{path}: cannot be read: {error.strerror}") from error
 
     @staticmethod
     def _write(path: Path, content: bytes, *, durable: bool) -> None:

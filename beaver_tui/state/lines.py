@@ -32,7 +32,7 @@ class Line:
 
 def one_line(text: str) -> str:
     """Outside text as one harmless line."""
-    return " ".join(part.strip() for part in plain_text(text).splitlines() if part.strip())
+    return " ".join(part.strip() for part in plain_text(text).replace("\t", " ").splitlines() if part.strip())
 
 
 def shortened(text: str, width: int) -> str:
