@@ -241,10 +241,12 @@ class InfraFailed(IterationEvent, frozen=True, kw_only=True, tag="infra_error"):
 
 
 class Controlled(Event, frozen=True, kw_only=True, tag="control"):
-    """Somebody intervened: resume, pause, mode, fork."""
+    """Somebody intervened, or the run went on: resume, repaired, fork, mode, rejected, edited, preview, sanitized, timed.
+    ``response`` is the SHA-256 of the reply that was rejected or edited."""
 
     action: str
     detail: str = ""
+    response: str | None = None
 
 
 class TrajectoryClosed(Event, frozen=True, kw_only=True, tag="trajectory_closed"):

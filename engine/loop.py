@@ -50,6 +50,8 @@ class Setting:
     attempt: int = 1
     run: str = ""
     seed: str = ""
+    interactive: bool = False
+    """A person may change things while it is played (protocol 25)."""
 
 
 async def repair(
@@ -297,6 +299,7 @@ class _Play:
             broken=self._task.broken_sha,
             start_bucket=spec.start_bucket,
             source_model=spec.source_model,
+            interactive=setting.interactive,
         )
 
 

@@ -9,7 +9,7 @@ import platform
 import re
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -87,6 +87,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     limits: LimitsConfig = LimitsConfig()
     seed: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     two_phase: bool = False
+    interactive: bool = False
+    """A person may change things while it is played: left out of every score unless asked for (protocol 25)."""
     plan: PlanRecord | None = None
     """None in a run of an earlier version."""
     python: str = msgspec.field(default_factory=platform.python_version)
@@ -111,8 +113,11 @@ class RunDirectory:
             raise RunError(f"{path / 'run.json'}: not a run record: {error}") from error
 
     @classmethod
-    def create(cls, record: RunRecord, plan: list[Cell], out: Path | None = None) -> RunDirectory:
-        """Make ``out``, or a new folder under runs/. A folder that holds anything is refused: runs are never mixed."""
+    def create(
+        cls, record: RunRecord, plan: list[Cell], out: Path | None = None, fill: Callable[[Path], None] | None = None
+    ) -> RunDirectory:
+        """Make ``out``, or a new folder under runs/. A folder that holds anything is refused: runs are never mixed. ``fill``
+        is called with the folder, to put there what the run begins with."""
         path = out if out is not None else _fresh_folder(record.name)
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -121,6 +126,8 @@ class RunDirectory:
             lines = b"".join(msgspec.json.encode(cell) + b"\n" for cell in plan)
             write_whole(path / PLAN, lines)
             record = msgspec.structs.replace(record, plan=PlanRecord(cells=len(plan), sha256=sha256(lines)))
+            if fill is not None:
+                fill(path)
             # run.json last: a folder with it is a run, a folder without it is not yet one
             write_whole(path / "run.json", msgspec.json.format(msgspec.json.encode(record), indent=2))
         except OSError as error:
@@ -154,7 +161,7 @@ class RunDirectory:
 
     def folder(self, cell: Cell) -> Path:
         """Where a cell's trajectory lies."""
-        return self.path / "trajectories" / slug(cell.task) / slug(cell.fixer) / str(cell.attempt)
+        return trajectory_folder(self.path, cell)
 
     def journal(self, cell: Cell) -> Path:
         return self.folder(cell) / "journal.jsonl"
@@ -190,6 +197,11 @@ class RunDirectory:
             os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)
+
+
+def trajectory_folder(run: Path, cell: Cell) -> Path:
+    """Where a cell's trajectory lies in the folder of a run."""
+    return run / "trajectories" / slug(cell.task) / slug(cell.fixer) / str(cell.attempt)
 
 
 def _owner(content: bytes) -> str:

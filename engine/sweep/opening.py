@@ -83,20 +83,27 @@ class Opened:
 
     sweep: Sweep
     harness: Harness
+    configs: dict[str, FixerConfig]
+    """What the fixers were built from, with their secrets, by name."""
 
 
-def open_sweep(options: Options, tool_version: str, warn: Warn) -> Opened:
+def open_sweep(
+    options: Options, tool_version: str, warn: Warn, *, live: bool = False, interactive: bool = False
+) -> Opened:
     """Make or reopen the run that ``options`` ask for, with everything that playing it needs. Nothing is written before all of
-    it is there. ``warn`` is called with what a user should know and need not act on."""
+    it is there. ``warn`` is called with what a user should know and need not act on. A ``live`` run has one trajectory, else
+    ConfigError; a new run that is ``interactive`` may be changed by hand."""
     settings = read_batch_config(options.config) if options.config is not None else BatchConfig()
     for warning in settings.warnings:
         warn(warning)
     if options.resume is None:
-        return _begin(options, settings, tool_version, warn)
-    return _go_on(options, options.resume, settings, warn)
+        return _begin(options, settings, tool_version, warn, live, interactive)
+    return _go_on(options, options.resume, settings, warn, live)
 
 
-def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: Warn) -> Opened:
+def _begin(
+    options: Options, settings: BatchConfig, tool_version: str, warn: Warn, live: bool, interactive: bool
+) -> Opened:
     corpus_path = first_given(options.corpus, settings.corpus, default=BUILTIN)
     corpus = _load(corpus_path)
     wish = first_given(options.device, settings.device, default="auto")
@@ -117,6 +124,8 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: War
     if attempts is not None and protocol.sampling is Sampling.REPEATED and attempts < protocol.k:
         warn(f"--attempts {attempts}: repeated sampling draws at least K attempts; {protocol.k} are played (see -k)")
     plan = plan_cells(chosen, fixers.values(), protocol, attempts)
+    if live:
+        _one(plan)
     record = RunRecord(
         name=first_given(settings.name, default="-".join(config.name for config in configs)[:60]),
         tool_version=tool_version,
@@ -130,12 +139,20 @@ def _begin(options: Options, settings: BatchConfig, tool_version: str, warn: War
         toolkit=harness.toolkit.version,
         limits=settings.limits,
         two_phase=options.two_phase or bool(settings.two_phase),
+        interactive=interactive,
     )
     if options.seed is not None:
         record = msgspec.structs.replace(record, seed=options.seed)
     run = create_run(record, plan, options.out)
     harness.device.make_ready(harness.toolkit, warn)  # not before every wrong word has been told
-    return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs))
+    return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs), configs)
+
+
+def _one(plan: list[Cell]) -> None:
+    if len(plan) > 1:
+        raise ConfigError(
+            f"a live run is one trajectory, and these are {len(plan)}; choose one task, one fixer and one attempt"
+        )
 
 
 def _has_answers(fixer: Fixer, chosen: list[Task]) -> None:
@@ -154,8 +171,10 @@ def create_run(record: RunRecord, plan: list[Cell], out: Path | None) -> RunDire
     return RunDirectory.create(record, plan, out)
 
 
-def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) -> Opened:
+def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn, live: bool) -> Opened:
     run = open_run(options, folder)
+    if live:
+        _one(run.plan)
     record = run.record
     if ignored := [name for name in settings.given if name != "fixers"]:
         warn(f"--config {options.config}: a run keeps its settings; ignored: {', '.join(ignored)}")
@@ -169,14 +188,15 @@ def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn) ->
         hide=(corpus.path.resolve(), folder.resolve()),
     )
     same_conditions(run, corpus, harness, warn)
-    fixers = _built(recorded_configs(run, settings.fixers), warn)
+    configs = recorded_configs(run, settings.fixers)
+    fixers = _built(configs, warn)
     for cell in run.plan:
         if cell.task not in corpus.tasks or cell.fixer not in fixers:
             raise RunError(
                 f"{run.path / 'plan.jsonl'}: {cell}: no such task or fixer in this run; it was changed by hand"
             )
     harness.device.make_ready(harness.toolkit, warn)
-    return _opened(run, corpus, fixers, harness, options.jobs)
+    return _opened(run, corpus, fixers, harness, options.jobs, configs)
 
 
 def open_run(options: Options, folder: Path) -> RunDirectory:
@@ -218,9 +238,17 @@ def same_conditions(run: RunDirectory, corpus: Corpus, harness: Harness, warn: W
         )
 
 
-def _opened(run: RunDirectory, corpus: Corpus, fixers: dict[str, Fixer], harness: Harness, jobs: int | None) -> Opened:
+def _opened(
+    run: RunDirectory,
+    corpus: Corpus,
+    fixers: dict[str, Fixer],
+    harness: Harness,
+    jobs: int | None,
+    configs: list[FixerConfig],
+) -> Opened:
     at_a_time = first_given(jobs, os.cpu_count(), default=1)
-    return Opened(Sweep(run, corpus.tasks, fixers, harness, at_a_time), harness)
+    sweep = Sweep(run, corpus.tasks, fixers, harness, at_a_time)
+    return Opened(sweep, harness, {config.name: config for config in configs})
 
 
 def _load(path: str) -> Corpus:

@@ -68,6 +68,10 @@ class Sweep:
     faults: list[tuple[Cell, ev.InfraFailed]] = field(default_factory=list)
     broken: set[Cell] = field(default_factory=set)
     """Cells that could not be played for an error of their own."""
+    _open: dict[Cell, Journal] = field(default_factory=dict)
+    """Journals of the trajectories that are played now, from their opening on."""
+    _notes: dict[Cell, list[ev.Controlled]] = field(default_factory=dict)
+    """What is to be written once the cell's journal is open."""
 
     def stop(self) -> None:
         """Begin no further step, and wait for nobody: neither for a person nor for a service that asks for patience."""
@@ -75,6 +79,15 @@ class Sweep:
         for fixer in self.fixers.values():
             if isinstance(fixer, Waiting):
                 fixer.interrupt()
+
+    def note(self, cell: Cell, event: ev.Controlled) -> None:
+        """Write down that somebody intervened: at once when the cell is being played, else when its journal is next open.
+        Call it in the event loop that plays the sweep: all lines of a journal come from one writer."""
+        if (journal := self._open.get(cell)) is None:
+            self._notes.setdefault(cell, []).append(event)
+        else:
+            journal.append(event)
+            self.listener(cell, event)
 
     async def play(self) -> None:
         """Play every cell that is not finished, then write the manifest. In two phases (paper C.3) every cell gets its
@@ -149,18 +162,32 @@ class Sweep:
             attempt=cell.attempt,
             run=self.run.record.name,
             seed=self.run.record.seed,
+            interactive=self.run.record.interactive,
         )
-        events = repair(setting, self.harness, self.run.store(cell), past, stop_after)
-        async with aclosing(events) as stream:
-            async for event in stream:
-                journal.append(event)
-                if isinstance(event, _SYNCED):
-                    journal.sync()
-                if isinstance(event, ev.InfraFailed) and event.final:
-                    self.faults.append((cell, event))
-                self._tell(cell, event)
-                if self.stopping and event.durable:
-                    return
+        if past.opened is not None:
+            self._begin_notes(cell, journal)
+        try:
+            async with aclosing(repair(setting, self.harness, self.run.store(cell), past, stop_after)) as stream:
+                async for event in stream:
+                    journal.append(event)
+                    if isinstance(event, _SYNCED):
+                        journal.sync()
+                    if isinstance(event, ev.InfraFailed) and event.final:
+                        self.faults.append((cell, event))
+                    self._tell(cell, event)
+                    if isinstance(event, ev.TrajectoryOpened):
+                        self._begin_notes(cell, journal)
+                    if self.stopping and event.durable:
+                        return
+        finally:
+            self._open.pop(cell, None)
+
+    def _begin_notes(self, cell: Cell, journal: Journal) -> None:
+        """From here on the journal, which has its first line, takes notes."""
+        self._open[cell] = journal
+        for event in self._notes.pop(cell, []):
+            journal.append(event)
+            self._tell(cell, event)
 
     def _tell(self, cell: Cell, event: ev.Event) -> None:
         """Whatever the listener raises is neither the cell's fault nor the disk's: it passes both handlers unseen."""
