@@ -13,10 +13,9 @@ from beaver_tui.live.start import fork_live, resume_live, start_live
 from engine import events as ev
 from engine.cells import read_cell
 from engine.errors import ConfigError, RunError
-from engine.rundir import RunDirectory
 from engine.sweep.opening import Options
 from engine.trajectory import Trajectory
-from tests.support.openai_server import OpenAIServer, hang_mid_stream
+from tests.support.openai_server import OpenAIServer, hang_mid_stream, status
 from tests.support.program import beaver, manifest
 from tests.support.tasks import BROKEN, SOLUTION, WRONG, write_task
 from tests.support.until import until_async
@@ -151,3 +150,165 @@ async def test_a_fork_that_was_cut_short_resumes_as_a_batch(begin, tmp_path: Pat
     assert beaver("--batch", "--resume", fork.run.path).code == 0
     assert categories(fork) == ["buildability", "functional_correctness", "passed"]
     assert story(fork).opened.interactive
+
+
+async def test_a_rejected_reply_costs_no_iteration_and_its_tokens_are_counted(begin):
+    asked: list[list[dict[str, str]]] = []
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        asked.append(messages)
+        return reply(SOLUTION if len(messages) > 2 else WRONG)
+
+    with OpenAIServer(answer) as server:
+        live = begin(fixer=f"chat:m@{server.url}", mode="confirm")
+        playing = await when(live, lambda: live.proposal, "a proposal waits")
+        assert (live.proposal.code, live.proposal.problem) == (WRONG.encode(), None)
+        assert (live.proposal.added, live.proposal.removed) == (2, 2)
+        live.reject("start the loop at 0")
+        with pytest.raises(RunError, match="no proposal waits"):
+            live.accept()
+        await until_async(lambda: live.proposal and live.proposal.code == SOLUTION.encode(), "another one waits")
+        live.accept()
+        await playing
+        tokens = [server_tokens(messages, text) for messages, text in zip(asked, (WRONG, SOLUTION), strict=True)]
+    live.close()
+    assert categories(live) == ["passed"]
+    received = story(live).finished[0].reply
+    assert (received.tokens_in, received.tokens_out) == tuple(map(sum, zip(*tokens, strict=True)))
+    assert received.calls == 2
+    assert asked[1][2] == {"role": "assistant", "content": reply(WRONG)}
+    assert "start the loop at 0" in asked[1][3]["content"]
+    assert actions(live) == ["mode", "rejected"]
+    rejected = story(live).controls[1]
+    assert rejected.detail.endswith("tokens: start the loop at 0")
+    assert live.run.store(live.cell).get("responses", rejected.response).decode() == reply(WRONG)
+    assert manifest(live.run.path)[0]["interactive"]
+
+
+def server_tokens(messages: list[dict[str, str]], source: str) -> tuple[int, int]:
+    """What the server counts: words."""
+    return sum(len(message["content"].split()) for message in messages), len(reply(source).split())
+
+
+async def test_an_edited_proposal_is_the_reply_byte_for_byte(begin):
+    live = begin(WRONG, mode="confirm")
+    playing = await when(live, lambda: live.proposal, "a proposal waits")
+    mine = SOLUTION.encode().replace(b"floats\n", b"fl\xf6ats\r\n")
+    live.edit(mine)
+    await playing
+    live.close()
+    assert categories(live) == ["passed"]
+    solution = story(live).finished[0].candidate.solution
+    assert live.run.store(live.cell).get("solutions", solution) == mine
+    assert actions(live) == ["mode", "edited"]
+
+
+async def test_a_proposal_without_a_file_says_why(begin, tmp_path: Path):
+    script = tmp_path / "replies.yaml"
+    script.write_text("sum: ['I am not sure.']\n")
+    live = begin(fixer=f"scripted:{script}", mode="confirm")
+    playing = await when(live, lambda: live.proposal, "a proposal waits")
+    assert (live.proposal.code, live.proposal.problem) == (None, "no code in the reply")
+    live.cancel()
+    await playing
+
+
+async def test_taking_over_cancels_the_model_and_giving_back_asks_it_again(begin):
+    with OpenAIServer(reply(SOLUTION)) as server:
+        server.queue(hang_mid_stream("a slow"))
+        live = begin(fixer=f"chat:m@{server.url}", interactive=True)
+        texts: list[str] = []
+        live.listener = lambda event: texts.append(event.text) if isinstance(event, ev.ReplyDelta) else None
+        playing = await when(live, lambda: texts, "the model has begun to answer")
+        live.set_mode("human")
+        await until_async(lambda: live.waiting, "the person is waited for")
+        assert server.hung_up.wait(10)
+        assert (live.desk / "solution.cpp").read_text() == BROKEN
+        (live.desk / "solution.cpp").write_text(WRONG)
+        live.set_mode("auto")
+        await playing
+    live.close()
+    assert categories(live) == ["passed"]
+    assert (live.desk / "solution.cpp").read_text() == WRONG
+    received = story(live).finished[0].reply
+    assert (received.model, received.calls) == ("stub-model", 2)
+    assert [control.detail for control in story(live).controls] == [
+        "auto → human · in iteration 1",
+        "human → auto · in iteration 1",
+    ]
+
+
+async def test_a_person_submits_and_hears_of_it(begin):
+    live = begin(WRONG, SOLUTION, mode="human")
+    heard: list[tuple[str, str]] = []
+    live.subscribe(lambda news: heard.append((news.kind, news.text)))
+    playing = await when(live, lambda: live.waiting, "the person is waited for")
+    (live.desk / "solution.cpp").write_text(ALSO_BROKEN)
+    await until_async(lambda: ("desk", "saved, 1 line changed") in heard, "the save is noticed")
+    live.submit()
+    await until_async(lambda: live.waiting and len(story(live).finished) == 1, "the next iteration waits")
+    live.set_mode("auto")
+    await playing
+    live.close()
+    assert categories(live) == ["buildability", "passed"]
+    assert [iteration.reply.model for iteration in story(live).finished] == ["human", "scripted:s"]
+    assert heard[-1] == ("over", "")
+
+
+@pytest.mark.parametrize(("mode", "answers"), [("auto", "scripted:s"), ("human", "human")])
+async def test_a_proposal_that_waits_is_accepted_by_auto_and_put_aside_for_a_person(begin, mode: str, answers: str):
+    live = begin(SOLUTION, mode="confirm")
+    playing = await when(live, lambda: live.proposal, "a proposal waits")
+    live.set_mode(mode)
+    if mode == "human":
+        await until_async(lambda: live.waiting, "the person is waited for")
+        (live.desk / "solution.cpp").write_text(SOLUTION)
+        live.submit()
+    await playing
+    live.close()
+    assert categories(live) == ["passed"]
+    assert story(live).finished[0].reply.model == answers
+
+
+@pytest.mark.parametrize("mode", ["confirm", "human"])
+async def test_stop_waits_for_nobody(begin, mode: str):
+    live = begin(SOLUTION, mode=mode)
+    playing = await when(live, lambda: live.proposal or live.waiting, "somebody is waited for")
+    live.stop()
+    await asyncio.wait_for(playing, 5)
+    live.close()
+    assert (live.over, live.error, story(live).closed) == (True, "", None)
+    assert beaver("--batch", "--resume", live.run.path).code == 0
+    assert categories(live) == ["passed"]
+
+
+async def test_what_was_not_begun_to_be_changed_is_forked_before_it_is(begin, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with OpenAIServer(reply(ALSO_BROKEN)) as server:
+        live = begin(fixer=f"chat:m@{server.url}")
+        live.listener = lambda event: server.queue(hang_mid_stream("x")) if isinstance(event, ev.Built) else None
+        playing = await when(live, lambda: len(server.requests) == 2, "the second iteration has begun")
+        with pytest.raises(RunError, match="was not begun to be changed by hand"):
+            live.set_mode("human")
+        taken = await live.steer("human")
+        await playing
+        assert (live.over, live.error, len(story(live).finished)) == (True, "", 1)
+        going_on = await when(taken, lambda: taken.waiting, "the person is waited for")
+        (taken.desk / "solution.cpp").write_text(SOLUTION)
+        taken.submit()
+        await going_on
+    taken.close()
+    assert categories(taken) == ["buildability", "passed"]
+    assert actions(taken) == ["fork", "mode"]
+    assert not story(live).opened.interactive
+    assert await taken.steer("auto") is taken
+
+
+async def test_a_service_that_refuses_ends_it_with_the_reason(begin):
+    with OpenAIServer() as server:
+        server.queue(status(401, "who are you?"))
+        live = begin(fixer=f"chat:m@{server.url}")
+        await live.play()
+    live.close()
+    assert "who are you?" in live.error
+    assert (live.over, story(live).closed) == (True, None)
