@@ -1,0 +1,57 @@
+"""One line to type in, over the last line of a pane: for a search or a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.geometry import Region
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+
+class LinePrompt(ModalScreen[str | None]):
+    """Asks for one line; gives it back, or None after escape. ``on_change`` hears of every change while it is typed.
+
+    A widget that draws its lines by itself cannot hold another one; a screen above it, transparent but for this line, can.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel", show=False)]
+
+    DEFAULT_CSS = """
+    LinePrompt { background: transparent; }
+    LinePrompt > Horizontal { height: 1; background: $panel; }
+    LinePrompt Static { width: auto; color: $text-accent; }
+    LinePrompt Input { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
+    LinePrompt Input:focus { border: none; }
+    """
+
+    def __init__(self, label: str, value: str, pane: Region, on_change: Callable[[str], None]) -> None:
+        super().__init__()
+        self._label, self._value, self._pane, self._on_change = label, value, pane, on_change
+
+    def compose(self) -> ComposeResult:
+        with Horizontal() as bar:
+            bar.styles.width = self._pane.width
+            bar.styles.offset = (self._pane.x, max(self._pane.bottom - 1, 0))
+            yield Static(f"{self._label} ", markup=False)
+            field = Input(self._value, compact=True)
+            field.cursor_blink = False
+            yield field
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._on_change(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
