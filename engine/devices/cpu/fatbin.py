@@ -47,7 +47,7 @@ _PTX, _CUBIN = 1, 2
 _COMPRESSED = 0xA000
 """Flags of a payload that is compressed: 0x8000 by zstd, 0x2000 by LZ4 (--compress-mode=speed)."""
 
-_TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)\b", re.MULTILINE)
+_TARGET = re.compile(r"^\s*\.target\s+sm_(\d{1,4})([af]?)\b", re.MULTILINE)
 _REGISTERS = struct.Struct("<BBHII")
 _EIFMT_SIZED = 4
 _EIATTR_REGCOUNT = 0x2F

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.devices.cpu.emit.body import Body, Unsupported
-from engine.devices.cpu.emit.scalar import FLOATS, HALVES, PACKED_HALVES, WIDTH, bits
+from engine.devices.cpu.emit.scalar import FLOATS, HALVES, PACKED_HALVES, WIDTH
 from engine.devices.cpu.ptx import nodes
 
 INTEGER_TESTS = {
@@ -134,6 +134,8 @@ def select_by_sign(body: Body, instruction: nodes.Instruction) -> None:
 def logic_of_three(body: Body, instruction: nodes.Instruction) -> None:
     """lop3, with or without a predicate: lop3.BoolOp d|p, a, b, c, table, q."""
     target, *operands = instruction.operands
+    if len(operands) != (5 if isinstance(target, nodes.Pair) else 4):
+        raise Unsupported(instruction.name)
     values = [body.read(operand, "b32") for operand in operands[:4]]
     text = f"lop3_b32({', '.join(values)})"
     if not isinstance(target, nodes.Pair):
@@ -141,12 +143,12 @@ def logic_of_three(body: Body, instruction: nodes.Instruction) -> None:
             raise Unsupported(instruction.name)
         body.write(target, "b32", text)
         return
-    operator = {"and": "&", "or": "|"}.get(instruction.modifiers[0])
-    if operator is None:
+    if instruction.modifiers[0] not in ("and", "or"):
         raise Unsupported(instruction.name)
+    operator = COMBINATIONS[instruction.modifiers[0]]
     body.line(
         f"{{ const uint32_t value = {text}; const uint8_t test = (value != 0) {operator} {body.read(operands[4], 'pred')};"
     )
-    body.write(target.first, bits("b32"), "value")
+    body.write(target.first, "b32", "value")
     body.write(target.second, "pred", "test")
     body.line("}")

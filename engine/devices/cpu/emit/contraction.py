@@ -84,10 +84,16 @@ def _is_product(statement: Statement) -> bool:
     return (
         isinstance(statement, nodes.Instruction)
         and statement.opcode == "mul"
+        and _is_binary(statement)
         and statement.modifiers[-1] in CONTRACTED
         and statement.modifiers[:-1] in ((), ("ftz",))
         and statement.guard is None
     )
+
+
+def _is_binary(statement: nodes.Instruction) -> bool:
+    """Whether it has a type, a register to write and two sources: PTX that a program carries need not be right."""
+    return bool(statement.modifiers) and len(statement.operands) == 3 and isinstance(statement.operands[0], nodes.Reg)
 
 
 def _operand_names(statement: Statement) -> tuple[str, str]:
@@ -99,6 +105,8 @@ def _operand_names(statement: Statement) -> tuple[str, str]:
 def _products_in(statement: Statement, products: dict[str, nodes.Instruction]) -> Iterator[str]:
     """The products that a plain sum may take in; none where both operands are the same one."""
     if not isinstance(statement, nodes.Instruction) or statement.opcode not in ("add", "sub"):
+        return
+    if not _is_binary(statement):
         return
     flags, kind = statement.modifiers[:-1], statement.modifiers[-1]
     if kind not in CONTRACTED or not set(flags) <= {"ftz", "sat"}:

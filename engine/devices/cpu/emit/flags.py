@@ -6,6 +6,9 @@ import platform
 from functools import lru_cache
 from pathlib import Path
 
+C_COMPILER = "gcc"
+"""The host compiler for kernels; the runtime is C++ (library.py)."""
+
 C_FLAGS = (
     "-std=gnu11",
     "-w",  # generated text: unused labels, registers and helpers are normal

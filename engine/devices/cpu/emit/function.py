@@ -16,6 +16,10 @@ from engine.devices.cpu.emit.sites import Sites, place, quote
 from engine.devices.cpu.ptx import nodes
 
 FRAME_ALIGNMENT = 16
+MALFORMED = (ValueError, LookupError, TypeError, AttributeError, StopIteration)
+"""What a rule may raise for operands or modifiers that the manual does not allow for the opcode. ptxas refuses such text, but a
+program can carry PTX that no ptxas has seen."""
+
 INLINED = 100
 """Instructions: a kernel of more is not inlined into the loop over the threads of a block, where it would stand twice."""
 
@@ -111,7 +115,7 @@ class FunctionEmitter:
 
     def _statement(self, statement: nodes.Instruction | nodes.Call) -> None:
         """Unsupported instructions end the program where it reaches them, and nowhere else."""
-        body, mark = self.body, len(self.body.lines)
+        body, mark, guard = self.body, len(self.body.lines), ""
         try:
             guard = "" if statement.guard is None else body.read(statement.guard, "pred")
             if isinstance(statement, nodes.Call):
@@ -120,7 +124,7 @@ class FunctionEmitter:
                 table.emit(body, statement)
         except Unsupported as problem:
             what = str(problem)
-        except (ValueError, IndexError):  # operands that the manual does not allow for the opcode
+        except MALFORMED:
             what = statement.name if isinstance(statement, nodes.Instruction) else "call"
         else:
             what = ""

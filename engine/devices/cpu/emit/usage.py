@@ -76,7 +76,7 @@ def made_by_arithmetic(flat: Flat) -> set[str]:
 def _result_type(instruction: nodes.Instruction) -> str:
     types = [modifier for modifier in instruction.modifiers if modifier in WIDTH]
     if instruction.opcode in ("cvt", "set"):
-        return "" if types[-1:] in (["bf16"], ["f64"]) else types[0]
+        return "" if types[-1:] in ([], ["bf16"], ["f64"]) else types[0]
     return types[-1] if types else ""
 
 
