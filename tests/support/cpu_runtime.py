@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engine.devices.cpu.cache import PACKAGE, cache_folder, digest, made_whole, sources
-from engine.devices.cpu.library import COMPILER, STAND_IN, compiler_version
+from engine.devices.cpu.library import CXX_COMPILER, STAND_IN, compiler_version
 from engine.devices.toolkit import Toolkit
 
 RUNTIME = PACKAGE / "runtime"
@@ -25,12 +25,14 @@ FLAGS = ("-std=c++17", "-O1", "-g1", "-Wall", "-Wextra", "-fno-strict-aliasing",
 def _compile(source: Path, output: Path, toolkit: Toolkit) -> Path:
     """One object, kept by content: a session compiles only what has changed."""
     headers = [part for name, content in sources("runtime/*.h*") for part in (name, content)]
-    key = digest([source.name, source.read_bytes(), *headers, *FLAGS, compiler_version(), toolkit.version])
+    key = digest([source.name, source.read_bytes(), *headers, *FLAGS, compiler_version(CXX_COMPILER), toolkit.version])
     kept = cache_folder() / f"test-{source.stem}-{key}"
     if not kept.is_dir():
         with made_whole(kept) as folder:
             include = [f"-I{RUNTIME}", f"-isystem{toolkit.include_folder}"]
-            subprocess.run([COMPILER, *FLAGS, *include, "-c", "-o", str(folder / "object.o"), str(source)], check=True)
+            subprocess.run(
+                [CXX_COMPILER, *FLAGS, *include, "-c", "-o", str(folder / "object.o"), str(source)], check=True
+            )
     output.symlink_to(kept / "object.o")
     return output
 
@@ -44,12 +46,12 @@ def build_driver(source: Path, folder: Path, toolkit: Toolkit) -> Path:
         made = list(pool.map(lambda unit: _compile(unit, objects / f"{unit.stem}.o", toolkit), [*units, source]))
     archive, program = folder / "runtime.a", folder / source.stem
     subprocess.run(["ar", "rcs", str(archive), *(str(path) for path in made[:-1])], check=True)
-    subprocess.run([COMPILER, *FLAGS, "-o", str(program), str(made[-1]), str(archive), "-ldl"], check=True)
+    subprocess.run([CXX_COMPILER, *FLAGS, "-o", str(program), str(made[-1]), str(archive), "-ldl"], check=True)
     return program
 
 
 def build_stand_in(folder: Path) -> Path:
     """The compute-sanitizer stand-in."""
     program = folder / "compute-sanitizer"
-    subprocess.run([COMPILER, *FLAGS, "-o", str(program), str(RUNTIME / STAND_IN)], check=True)
+    subprocess.run([CXX_COMPILER, *FLAGS, "-o", str(program), str(RUNTIME / STAND_IN)], check=True)
     return program

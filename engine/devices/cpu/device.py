@@ -10,26 +10,17 @@ import asyncio
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 from engine.devices.base import Device, Kind
-from engine.devices.cpu.cache import PACKAGE, cache_folder, digest
-from engine.devices.cpu.emit.flags import host_extensions
-from engine.devices.cpu.fatbin import SM, FatbinError, images, is_cuda_program, needed
-from engine.devices.cpu.library import (
-    compiler_version,
-    library,
-    library_folder,
-    translator_sources,
-    unusable,
-)
+from engine.devices.cpu.fatbin import SM
+from engine.devices.cpu.kernels import TRANSLATION_SECONDS, place_kernels, programs
+from engine.devices.cpu.library import library, library_folder, unusable
 from engine.devices.toolkit import Toolkit
-from engine.errors import ConfigError, InfraError
+from engine.errors import ConfigError
 
 NAME = "beaver-tui CPU device"
 MEMORY = 8 << 30
@@ -45,13 +36,15 @@ _GPU_LIBRARIES = re.compile(
 )
 """Libraries whose kernels are machine code for GPUs, or which talk to the driver."""
 
-_TRANSLATION_CPU = 300
-"""Seconds of CPU time that one program's translation may take, compilation of each object included."""
-
 
 @dataclass(frozen=True)
 class CpuDevice(Device):
-    """``memory`` is what programs may allocate on it, in bytes."""
+    """``memory`` is what programs may allocate on it, in bytes.
+
+    ``translation_seconds`` is what the translation of one program may take by the clock, the compilation of its kernels included.
+    """
+
+    translation_seconds: float = TRANSLATION_SECONDS
 
     kind: ClassVar[Kind] = "cpu"
     times_count: ClassVar[bool] = False
@@ -85,12 +78,12 @@ class CpuDevice(Device):
 
     async def prepare(self, built: Path, folder: Path) -> list[str]:
         lacks: dict[str, None] = {}
-        for program in await asyncio.to_thread(_programs, built):
-            for name in needed(program):
+        for program in await asyncio.to_thread(programs, built):
+            for name in program.needs:
                 if (reason := self.missing_library(name)) is not None:
                     lacks[f"{name}: {reason}"] = None
             if not lacks:
-                await _place_kernels(program, folder / "kernels")
+                await place_kernels(program, folder / "kernels", self.translation_seconds)
         return list(lacks)
 
     def build_environment(self, toolkit: Toolkit, folder: Path) -> dict[str, str]:
@@ -110,64 +103,3 @@ class CpuDevice(Device):
 
     def sanitizer(self, toolkit: Toolkit, folder: Path) -> Path | None:
         return folder / "bin/compute-sanitizer"
-
-
-def _programs(folder: Path) -> list[Path]:
-    """What nvcc linked, anywhere in a workspace. Links are not followed: they may lead anywhere."""
-    found = []
-    for place, _, names in os.walk(folder):
-        for name in names:
-            path = Path(place, name)
-            if not path.is_symlink() and path.is_file() and is_cuda_program(path):
-                found.append(path)
-    return sorted(found)
-
-
-@cache
-def kernel_cache() -> Path:
-    """Translated kernels by key, for this translator, this compiler and this kind of CPU."""
-    name = digest([*translator_sources(), compiler_version(), *host_extensions()])
-    folder = cache_folder() / f"kernels-{name}"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-async def _place_kernels(program: Path, folder: Path) -> None:
-    """Copies of this program's kernels alone: a candidate must not find another's, least of all the reference's."""
-    cached = kernel_cache()
-    try:
-        keys = [unit.key for unit in await asyncio.to_thread(images, program)]
-    except FatbinError:
-        return  # whoever launches a kernel of it is told
-    if not all((cached / f"{key}.so").exists() or (cached / f"{key}.why").exists() for key in keys):
-        await _translate(program, cached)
-    for key in keys:
-        for name in (f"{key}.so", f"{key}.why"):
-            if (cached / name).exists():
-                shutil.copyfile(cached / name, folder / name)
-                (folder / name).chmod(0o644)
-
-
-async def _translate(program: Path, into: Path) -> None:
-    """In a process of its own with limits: the program is a stranger's."""
-    limits = ["prlimit", f"--cpu={_TRANSLATION_CPU}", "--core=0", "--"]
-    script = str(PACKAGE / "translate.py")
-    process = await asyncio.create_subprocess_exec(
-        *limits,
-        sys.executable,
-        "-I",
-        script,
-        str(program),
-        str(into),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        _, complaint = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
-        raise
-    if process.returncode is not None and process.returncode > 0:
-        text = complaint.decode("utf-8", "replace").strip().splitlines()
-        raise InfraError(f"translator: {text[-1] if text else f'exit code {process.returncode}'}", kind="cpu_device")

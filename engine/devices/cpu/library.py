@@ -17,11 +17,11 @@ from functools import cache
 from pathlib import Path
 
 from engine.devices.cpu.cache import PACKAGE, cache_folder, digest, locked, made_whole, sources
-from engine.devices.cpu.emit.flags import host_extensions
+from engine.devices.cpu.emit.flags import C_COMPILER, host_extensions
 from engine.devices.toolkit import Toolkit
 from engine.errors import ConfigError
 
-COMPILER = "g++"
+CXX_COMPILER = "g++"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-fno-semantic-interposition", "-fno-strict-aliasing", "-pthread")
 STAND_IN = "compute_sanitizer.cpp"
 """A program of its own; all other sources make the library."""
@@ -35,14 +35,15 @@ def unusable() -> str:
     """Why programs cannot be run on this machine's CPU, empty when they can."""
     if platform.machine() != "x86_64" or platform.system() != "Linux":
         return f"the CPU device needs Linux on x86-64, and this is {platform.system()} on {platform.machine()}"
-    if shutil.which(COMPILER) is None or shutil.which("gcc") is None:
-        return "the CPU device needs the host compiler (g++ and gcc): apt-get install g++"
+    if shutil.which(CXX_COMPILER) is None or shutil.which(C_COMPILER) is None:
+        return f"the CPU device needs the host compiler ({CXX_COMPILER} and {C_COMPILER}): apt-get install g++"
     return ""
 
 
 @cache
-def compiler_version() -> str:
-    return subprocess.run([COMPILER, "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip()
+def compiler_version(program: str) -> str:
+    """What C_COMPILER or CXX_COMPILER says of itself, for example 13.3.0: they may be of two releases."""
+    return subprocess.run([program, "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def cudart_major(toolkit: Toolkit) -> int:
@@ -67,7 +68,8 @@ def translator_sources() -> tuple[str | bytes, ...]:
 def library_folder(toolkit: Toolkit) -> Path:
     """Where this toolkit's library is, or will be."""
     runtime = [part for pair in sources("runtime/*") for part in pair]
-    parts = [*runtime, *translator_sources(), toolkit.version, compiler_version(), *FLAGS, *host_extensions()]
+    version = compiler_version(CXX_COMPILER)
+    parts = [*runtime, *translator_sources(), toolkit.version, version, *FLAGS, *host_extensions()]
     return cache_folder() / f"runtime-{digest(parts)}"
 
 
@@ -86,17 +88,17 @@ def _compile(toolkit: Toolkit, folder: Path) -> None:
     major = cudart_major(toolkit)
     for name in ("lib", "bin", "translator/engine/devices/cpu"):
         (folder / name).mkdir(parents=True)
-    sources = sorted((PACKAGE / "runtime").glob("*.cpp"))
+    units = sorted((PACKAGE / "runtime").glob("*.cpp"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = dict(zip(sources, pool.map(lambda source: object_file(source, toolkit), sources), strict=True))
+        objects = dict(zip(units, pool.map(lambda unit: object_file(unit, toolkit), units), strict=True))
     stand_in = objects.pop(PACKAGE / "runtime" / STAND_IN)
     exports = (PACKAGE / "runtime/libcudart.map.in").read_text().replace("@MAJOR@", str(major))
     (folder / "libcudart.map").write_text(exports)
     soname = f"libcudart.so.{major}"
     link = ["-shared", f"-Wl,--version-script={folder}/libcudart.map", f"-Wl,-soname,{soname}"]
-    _run([COMPILER, *FLAGS, *link, "-o", str(folder / "lib" / soname), *map(str, objects.values()), "-ldl"])
+    _run([CXX_COMPILER, *FLAGS, *link, "-o", str(folder / "lib" / soname), *map(str, objects.values()), "-ldl"])
     (folder / "lib/libcudart.so").symlink_to(soname)  # for the linker: NVIDIA's wheels carry none
-    _run([COMPILER, *FLAGS, "-static-libstdc++", "-o", str(folder / "bin/compute-sanitizer"), str(stand_in)])
+    _run([CXX_COMPILER, *FLAGS, "-static-libstdc++", "-o", str(folder / "bin/compute-sanitizer"), str(stand_in)])
     (folder / "libcudart.map").unlink()
     _translator(folder)
 
@@ -107,10 +109,10 @@ def object_file(source: Path, toolkit: Toolkit) -> Path:
     texts = [path.read_bytes() for path in _with_headers(source)]
     folder = cache_folder() / "objects"
     folder.mkdir(exist_ok=True)
-    target = folder / f"{source.stem}-{digest([*texts, toolkit.version, compiler_version(), *flags])}.o"
+    target = folder / f"{source.stem}-{digest([*texts, toolkit.version, compiler_version(CXX_COMPILER), *flags])}.o"
     if not target.exists():
         output = target.with_suffix(f".{os.getpid()}")
-        _run([COMPILER, *flags, "-c", "-o", str(output), str(source)])
+        _run([CXX_COMPILER, *flags, "-c", "-o", str(output), str(source)])
         output.replace(target)
     return target
 
@@ -146,5 +148,5 @@ def _run(command: list[str]) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise ConfigError(
-            f"the CPU device's runtime does not compile here ({COMPILER} {compiler_version()}):\n{ended.stderr[-3000:]}"
+            f"the CPU device's runtime does not compile here ({CXX_COMPILER} {compiler_version(CXX_COMPILER)}):\n{ended.stderr[-3000:]}"
         )
