@@ -22,6 +22,7 @@ commands:
   verify     show on this machine that each task holds what it promises
   init       make a task of a failing program of your own
   apply      print the fix that a run accepted, as a patch
+  diff       what changed between two steps of a trajectory
   harvest    make tasks of the failing candidates of runs
   classify   classify evidence records (JSON lines)
   doctor     what this machine offers, and what is missing

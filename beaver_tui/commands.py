@@ -12,6 +12,7 @@ from beaver_tui.authoring.harvest import harvest
 from beaver_tui.authoring.home import apply, init
 from beaver_tui.authoring.tasks import tasks
 from beaver_tui.authoring.verify import verify
+from beaver_tui.diffs import diff
 
 
 @click.command()
@@ -80,6 +81,7 @@ COMMANDS = {
     "verify": verify,
     "init": init,
     "apply": apply,
+    "diff": diff,
     "harvest": harvest,
     "classify": classify,
     "doctor": doctor,

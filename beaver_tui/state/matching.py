@@ -179,8 +179,14 @@ def _words(line: str) -> list[str]:
 
 
 def _spans(words: list[str], changes: list[Span]) -> tuple[Span, ...]:
-    """Ranges of words as ranges of characters."""
+    """Ranges of words as ranges of characters; two with nothing but a blank between them are one."""
     starts = [0]
     for word in words:
         starts.append(starts[-1] + len(word))
-    return tuple((starts[a], starts[b]) for a, b in changes if a < b)
+    joined: list[Span] = []
+    for a, b in changes:
+        if joined and b > a and all(word.isspace() for word in words[joined[-1][1] : a]):
+            joined[-1] = (joined[-1][0], b)
+        elif b > a:
+            joined.append((a, b))
+    return tuple((starts[a], starts[b]) for a, b in joined)

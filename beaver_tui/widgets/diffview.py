@@ -9,7 +9,9 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
+from textual.message import Message
 from textual.strip import Strip
+from textual.worker import get_current_worker
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
@@ -18,7 +20,7 @@ from beaver_tui.state.lines import one_line
 from beaver_tui.state.matching import Span
 from beaver_tui.state.sourcetext import SourceText, plain_source, source_text
 from beaver_tui.widgets.codeview import SourceView
-from beaver_tui.widgets.strips import Styled, cells, pane_sign, windowed
+from beaver_tui.widgets.strips import Styled, cells, hits, pane_sign, windowed
 
 AT_ONCE = 20_000
 """Bytes of both versions that are compared before the next frame; more is done in a thread."""
@@ -66,9 +68,16 @@ class DiffView(SourceView):
     }
     """
 
+    class Compared(Message):
+        """A comparison is done, or its colours are; ``of`` says of what, to drop what nobody waits for any more."""
+
+        def __init__(self, of: tuple[Versions, bool], whole: Diff, sources: tuple[SourceText, SourceText]) -> None:
+            super().__init__()
+            self.of, self.whole, self.sources = of, whole, sources
+
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self._versions = Versions()
+        self._versions = self._shown = Versions()
         self._sources = SourceText((), ()), SourceText((), ())
         self._whole = self._diff = _NOTHING
         self._rows: tuple[DiffRow, ...] = ()
@@ -105,32 +114,37 @@ class DiffView(SourceView):
 
     def _compare(self) -> None:
         versions, ignore_space = self._versions, self._ignore_space
-        if len(versions.before) + len(versions.after) <= AT_ONCE:
-            # a group has one worker: what a thread still works on must not come after this
-            self.workers.cancel_group(self, "compare")
-            self._take(versions, ignore_space, *_compared(versions, ignore_space, colours=True))
-            return
-        self.busy = True
-        self.run_worker(
-            partial(self._compare_in_thread, versions, ignore_space), group="compare", exclusive=True, thread=True
-        )
+        self.workers.cancel_group(self, "compare")
+        self.busy = len(versions.before) + len(versions.after) > AT_ONCE
+        if self.busy:
+            work = partial(self._compare_in_thread, versions, ignore_space)
+            self.run_worker(work, group="compare", exclusive=True, thread=True)
+            self.redraw()
+        else:
+            whole, _ = _compared(versions, ignore_space)
+            self._take(versions, whole, _coloured(versions))
 
     def _compare_in_thread(self, versions: Versions, ignore_space: bool) -> None:
-        """First what changed, then, which takes longer, its colours."""
-        for colours in (False, True):
-            found = _compared(versions, ignore_space, colours=colours)
-            self.app.call_from_thread(self._take, versions, ignore_space, *found)
+        """First what changed, then, which takes longer, the colours."""
+        of = versions, ignore_space
+        whole, plain = _compared(versions, ignore_space)
+        self.post_message(self.Compared(of, whole, plain))
+        if not get_current_worker().is_cancelled:
+            self.post_message(self.Compared(of, whole, _coloured(versions)))
 
-    def _take(self, versions: Versions, ignore_space: bool, whole: Diff, before: SourceText, after: SourceText) -> None:
-        """A comparison is done; one that nobody waits for any more is dropped."""
-        if versions is not self._versions or ignore_space != self._ignore_space or not self.is_attached:
-            return
-        fresh = whole.rows != self._whole.rows
-        self.busy = False
-        self._whole, self._sources = whole, (before, after)
-        self._longest = max(map(cells, (*before.lines, *after.lines)), default=0)
+    def on_diff_view_compared(self, message: Compared) -> None:
+        message.stop()
+        if message.of == (self._versions, self._ignore_space):
+            self.busy = False
+            self._take(self._versions, message.whole, message.sources)
+
+    def _take(self, versions: Versions, whole: Diff, sources: tuple[SourceText, SourceText]) -> None:
+        """Show a comparison. Of other versions than before the first change is shown, of the same ones the same line."""
+        self._whole, self._sources = whole, sources
+        self._longest = max((cells(line) for source in sources for line in source.lines), default=0)
         self._arrange()
-        if fresh:
+        if versions is not self._shown:
+            self._shown = versions
             self.cursor = self._hunks[0] if self._hunks else 0
             self.centre_cursor()
 
@@ -166,8 +180,6 @@ class DiffView(SourceView):
         return shown.left if shown.new is None or shown.kind == "fold" else shown.right
 
     def matching(self, pattern: str) -> list[int]:
-        from beaver_tui.widgets.strips import hits
-
         return [index for index, row in enumerate(self._rows) if hits(row.left, pattern) or hits(row.right, pattern)]
 
     @property
@@ -184,28 +196,28 @@ class DiffView(SourceView):
         return width - 1 - 2 * self._digits - 4
 
     def draw_row(self, row: int, width: int, offset: int, base: Style) -> Strip:
-        cursor = Segment(sign("selected") if row == self.cursor else " ", base + self.style_of("text--sign"))
         quiet = base + self.style_of("text--quiet")
+        cursor = Segment(sign("selected") if row == self.cursor else " ", base + self.style_of("text--sign"))
         if not self._rows:
             return Strip([cursor, *windowed(self._diff.note, quiet, [], 0, width - 1, quiet)], width)
         shown = self._rows[row]
         if shown.kind == "fold":
             style = base + self.style_of("diff--fold")
-            return Strip([cursor, *windowed(f"  {sign('fold')} {shown.left}", style, [], 0, width - 1, style)], width)
+            words = f"{'':>{self._digits}} {sign('fold')} {shown.left}"
+            return Strip([cursor, *windowed(words, style, [], 0, width - 1, style)], width)
         if not self._drawn_split:
-            new = shown.kind == "add" or shown.kind == "equal"
-            room = width - 1 - self._digits - 1
-            number = Segment(f"{shown.old or '':>{self._digits}} ", quiet)
-            return Strip([cursor, number, *self._side(shown, new, room, offset, base)], width)
+            numbers = f"{_shown_number(shown.old, self._digits)} {_shown_number(shown.new, self._digits)}"
+            side = self._side(shown, shown.kind != "remove", numbers, width - 1, offset, base)
+            return Strip([cursor, *side], width)
         left = (width - 2) // 2
-        between = Segment(pane_sign("between"), quiet)
-        sides = self._side(shown, False, left, offset, base), self._side(shown, True, width - 2 - left, offset, base)
-        return Strip([cursor, *sides[0], between, *sides[1]], width)
+        before = self._side(shown, False, _shown_number(shown.old, self._digits), left, offset, base)
+        after = self._side(shown, True, _shown_number(shown.new, self._digits), width - 2 - left, offset, base)
+        return Strip([cursor, *before, Segment(pane_sign("between"), quiet), *after], width)
 
-    def _side(self, row: DiffRow, new: bool, width: int, offset: int, base: Style) -> list[Segment]:
-        """The old or the new side of a row: number, sign, text."""
+    def _side(self, row: DiffRow, new: bool, numbers: str, width: int, offset: int, base: Style) -> list[Segment]:
+        """The old or the new line of a row: its numbers, its sign, its text; blank where that side has no line."""
         number, text = (row.new, row.right) if new else (row.old, row.left)
-        if number is None and self._drawn_split:
+        if number is None:
             return [Segment(" " * width, base)]
         words: tuple[Span, ...] = ()
         mark = " "
@@ -213,17 +225,11 @@ class DiffView(SourceView):
             base += self.style_of("diff--add" if new else "diff--remove")
             words, mark = (row.right_words, "+") if new else (row.left_words, sign("minus"))
         quiet = base + self.style_of("text--quiet")
-        shown = (row.new or "") if not self._drawn_split else number
-        head = Segment(f"{shown:>{self._digits}} {mark} ", quiet)
         over = self.style_of("diff--added-words" if new else "diff--removed-words")
         changed: list[Styled] = [(start, end, over) for start, end in words]
-        tokens = self._sources[new].tokens
-        layers = [
-            self.token_layer(tokens[number - 1]) if number is not None else [],
-            changed,
-            self.hit_layer(text),
-        ]
-        return [head, *windowed(text, base, layers, offset, width - self._digits - 3, quiet)]
+        layers = [self.token_layer(self._sources[new].tokens[number - 1]), changed, self.hit_layer(text)]
+        head = f"{numbers} {mark} "
+        return [Segment(head, quiet), *windowed(text, base, layers, offset, width - len(head), quiet)]
 
     # What a person can do
 
@@ -236,7 +242,8 @@ class DiffView(SourceView):
         )
         counts = f"+{self._diff.added} {sign('minus')}{self._diff.removed}"
         space = "white space ignored" if self._ignore_space else ""
-        return "  ".join(filter(None, [titles, counts, self._diff.note, space, super().status]))
+        busy = "comparing" if self.busy else ""
+        return "  ".join(filter(None, [titles, counts, self._diff.note, space, busy, super().status]))
 
     def jump(self, step: int) -> None:
         """To the next hunk or the one before, round the ends."""
@@ -274,10 +281,18 @@ class DiffView(SourceView):
         self._compare()
 
 
-def _compared(versions: Versions, ignore_space: bool, *, colours: bool) -> tuple[Diff, SourceText, SourceText]:
+def _compared(versions: Versions, ignore_space: bool) -> tuple[Diff, tuple[SourceText, SourceText]]:
+    """What changed, and both sources without colours."""
     whole = diff(versions.before, versions.after, context=None, ignore_space=ignore_space)
-    read = partial(source_text, file=versions.file) if colours else plain_source
-    return whole, read(versions.before), read(versions.after)
+    return whole, (plain_source(versions.before), plain_source(versions.after))
+
+
+def _coloured(versions: Versions) -> tuple[SourceText, SourceText]:
+    return source_text(versions.before, versions.file), source_text(versions.after, versions.file)
+
+
+def _shown_number(number: int | None, digits: int) -> str:
+    return f"{'' if number is None else number:>{digits}}"
 
 
 def _reaches(row: DiffRow, wanted: DiffRow) -> bool:
