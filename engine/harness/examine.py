@@ -1,58 +1,23 @@
-"""Candidate to evidence: preflight, build, test, sanitize, time, each in the sandbox, each reported as it ends.
-
-Builds, and whatever a checker does, happen outside the GPU's lock; only programs that use the GPU hold it.
-"""
+"""Candidate to evidence: what a machine offers for it, and the whole examination of one candidate."""
 
 from __future__ import annotations
 
-import re
-import shutil
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine import events as ev
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.errors import InfraError
-from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
-from engine.harness import backends
+from engine.evidence import Evidence
 from engine.harness.builds import Builds
-from engine.harness.checker import Checker
+from engine.harness.examination import Examination
+from engine.harness.examination import Job as Job
 from engine.harness.limits import Limits
-from engine.harness.measure import Measurement
-from engine.harness.preflight import preflight
 from engine.harness.reference import References
 from engine.harness.sandbox import Sandbox
 from engine.harness.step import Emit, SaveLog, Stand, StepRunner
-from engine.harness.timing import summarize
-from engine.harness.workspace import Workspace, remove_abandoned
-from engine.task import Task
-from engine.verdict import Category, classify
-
-_LOOK_CLOSER = (Category.FUNCTIONAL_CORRECTNESS, Category.ILLEGAL_MEMORY_ACCESS, Category.PASSED)
-"""Where memcheck can say more: a wrong result may be an address fault, a fault gets its line, a pass is checked once."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One candidate to examine. ``seed`` decides the checker's inputs; ``gate`` and ``launches`` come from the protocol; without
-    launches nothing is timed."""
-
-    task: Task
-    code: bytes
-    iteration: int
-    seed: int
-    gate: float = 0.7
-    launches: int = 10
-    hazards: bool = True
-    """Look for races when a wrong result changes from run to run (feedback L3 and above)."""
-    sanitize: bool = True
-    """Let memcheck look where it can say more (where the harness has it)."""
-    outputs: Path | None = None
-    """A folder that does not exist yet, for a copy of what the checker judged first."""
+from engine.harness.workspace import remove_abandoned
 
 
 @dataclass(frozen=True)
@@ -108,10 +73,14 @@ class Harness:
         began = time.monotonic()
         steps = StepRunner(self.stand, job.iteration, emit, save_log)
         try:
-            evidence = await _Examination(self, self._references, self._builds, job, steps).run()
+            evidence = await self.examination(job, steps).run()
         except OSError as error:
             raise InfraError(f"{job.task.id}: {error}", kind="disk") from error
         return Examined(evidence, max(0.0, time.monotonic() - began - steps.spent))
+
+    def examination(self, job: Job, steps: StepRunner) -> Examination:
+        """An examination that has not begun, for who wants other steps than all."""
+        return Examination(job, steps, self._builds, self._references, self.scratch, sanitize=self.sanitize)
 
     def close(self) -> None:
         """Remove what was kept between candidates."""
@@ -123,212 +92,3 @@ class Harness:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Examination:
-    def __init__(self, harness: Harness, references: References, builds: Builds, job: Job, steps: StepRunner) -> None:
-        self._harness, self._references, self._builds = harness, references, builds
-        self._job, self._steps = job, steps
-        self._task, self._spec, self._device = job.task, job.task.spec, harness.device
-        self._budgets = self._spec.budgets(harness.device.kind)
-        self._test = backends.test_command(job.task)
-        self._checker: Checker | None = None
-        self._evidence = Evidence(
-            id=job.task.id, solution_file=self._spec.solution_file, harness_files=sorted(job.task.harness_files)
-        )
-
-    async def run(self) -> Evidence:
-        evidence = self._evidence
-        evidence.preflight = preflight(self._task, self._job.code, self._device, self._harness.toolkit)
-        self._emit_findings()
-        if evidence.preflight:
-            return evidence
-        with self._workspace() as workspace:
-            await self._build(workspace)
-            if self._goes_on() and evidence.build is not None and evidence.build.ok:
-                if self._device.missing:
-                    self._skip_test()
-                elif await self._ready(workspace):
-                    await self._judge(workspace)
-        return evidence
-
-    async def _judge(self, workspace: Workspace) -> None:
-        await self._run_test(workspace)
-        category = await self._look_closer(workspace)
-        if category == Category.ILLEGAL_MEMORY_ACCESS and not self._has_report():
-            await self._attribute(workspace)
-        elif category == Category.PASSED:
-            await self._time(workspace)
-        self._goes_on()
-
-    def _goes_on(self) -> bool:
-        """Turn what the steps tampered with into findings; False when there are any."""
-        new = [finding for finding in self._steps.tampered if finding not in self._evidence.preflight]
-        if new:
-            self._evidence.preflight = [*self._evidence.preflight, *new]
-            self._emit_findings()
-        return not self._evidence.preflight
-
-    def _emit_findings(self) -> None:
-        self._steps.emit(ev.PreflightDone(iteration=self._job.iteration, findings=list(self._evidence.preflight)))
-
-    def _workspace(self) -> Workspace:
-        return self._steps.stand.workspace(self._task, self._job.code, self._harness.scratch)
-
-    @asynccontextmanager
-    async def _gpu(self) -> AsyncIterator[None]:
-        """The device for ourselves; waiting for it is not the harness's own time."""
-        began = time.monotonic()
-        async with self._device.exclusive():
-            self._steps.spent += time.monotonic() - began
-            yield
-
-    async def _build(self, workspace: Workspace) -> None:
-        command = backends.build_command(self._task, self._device)
-        ended = await self._builds.make(self._steps, workspace, "build", command, self._budgets.build)
-        self._evidence.build = ended.evidence()
-        # without a GPU the architecture is our guess: an instruction that it lacks is not the candidate's fault
-        self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind != "cuda"
-        record = ended.record(command.text)
-        self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
-
-    async def _ready(self, workspace: Workspace) -> bool:
-        """What the device must do between a build and a run; what it cannot do is this machine's lack, not a fault."""
-        began = time.monotonic()
-        lacks = await self._device.prepare(workspace.path, workspace.device)
-        self._steps.spent += time.monotonic() - began
-        if lacks:
-            self._evidence.preflight = [*self._evidence.preflight, *(f"requires: {lack}" for lack in lacks)]
-            self._emit_findings()
-        return not lacks
-
-    def _skip_test(self) -> None:
-        missing = self._device.missing
-        self._evidence.test = StepEvidence(not_run=missing)
-        self._emit_tested(ev.StepRecord(command=self._test, not_run=missing))
-
-    async def _run_test(self, workspace: Workspace) -> None:
-        if self._spec.check is not None:
-            self._checker = await self._feed(workspace)
-        async with self._gpu():
-            ended = await self._steps.run(workspace, "test", self._test, self._budgets.test)
-        evidence = self._evidence
-        evidence.test = ended.evidence()
-        if evidence.test.ok:
-            if self._checker is not None:
-                evidence.check = await self._checker.compare()
-                if self._job.outputs is not None:
-                    shutil.copytree(workspace.checker / "out", self._job.outputs)
-            elif self._spec.pass_evidence is not None:
-                found = re.search(self._spec.pass_evidence, evidence.test.stdout, re.MULTILINE)
-                evidence.pass_evidence = found is not None
-        self._tested = ended.record(self._test)
-        self._emit_tested(self._tested)
-
-    async def _feed(self, workspace: Workspace) -> Checker:
-        checker = Checker(workspace, self._job.seed, self._steps)
-        await checker.generate()
-        return checker
-
-    def _emit_tested(self, step: ev.StepRecord, blocking: ev.StepRecord | None = None) -> None:
-        graded = "A" if self._spec.check is not None else "B" if self._spec.pass_evidence is not None else "C"
-        self._steps.emit(
-            ev.Tested(
-                iteration=self._job.iteration,
-                step=step,
-                check=self._evidence.check,
-                pass_evidence=self._evidence.pass_evidence,
-                evidence_grade=graded,
-                seed=self._job.seed if self._checker is not None else None,
-                blocking=blocking,
-            )
-        )
-
-    def _category(self) -> str:
-        return classify(self._evidence).category
-
-    def _has_report(self) -> bool:
-        return self._evidence.sanitizer is not None and self._evidence.sanitizer.exit_code == backends.SANITIZER_EXIT
-
-    async def _attribute(self, workspace: Workspace) -> None:
-        """Rerun a program that died of an address fault with blocking launches: the error then names its own launch."""
-        blocking = {"CUDA_LAUNCH_BLOCKING": "1"}
-        async with self._gpu():
-            ended = await self._steps.run(workspace, "blocking", self._test, self._budgets.test, extra=blocking)
-        self._emit_tested(self._tested, ended.record(f"CUDA_LAUNCH_BLOCKING=1 {self._test}"))
-
-    async def _look_closer(self, tested: Workspace) -> str:
-        """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
-        which a report may change."""
-        category = self._category()
-        if not (self._harness.sanitize and self._job.sanitize) or category not in _LOOK_CLOSER:
-            return category
-        with self._workspace() as workspace:
-            tool = self._device.sanitizer(self._harness.toolkit, workspace.device)
-            if tool is None:
-                return category
-            # a build of its own: line tables never reach a timed one
-            build = backends.build_command(self._task, self._device).with_flags("-lineinfo")
-            built = await self._builds.make(self._steps, workspace, "sanitizer-build", build, self._budgets.build)
-            if built.exit_code != 0 or not await self._ready(workspace):
-                return category
-            if self._spec.check is not None:
-                await self._feed(workspace)
-            await self._sanitize(tool, "memcheck", workspace)
-            wrong = self._category() == Category.FUNCTIONAL_CORRECTNESS
-            if wrong and self._job.hazards and await self._unsteady(tested):
-                await self._sanitize(tool, "racecheck", workspace)
-        return self._category()
-
-    async def _sanitize(self, program: Path, tool: str, workspace: Workspace) -> None:
-        command = backends.sanitizer_command(program, tool, self._test)
-        async with self._gpu():
-            ended = await self._steps.run(workspace, tool, command, self._budgets.sanitizer)
-        output = ended.stdout.text() + ended.stderr.text()
-        self._evidence.sanitizer = SanitizerEvidence(
-            tool=tool, exit_code=ended.exit_code, output=output, seconds=ended.seconds
-        )
-        self._steps.emit(
-            ev.Sanitized(
-                iteration=self._job.iteration,
-                tool=tool,
-                exit_code=ended.exit_code,
-                output=ended.stdout.excerpt(),
-                seconds=round(ended.seconds, 4),
-            )
-        )
-
-    async def _unsteady(self, workspace: Workspace) -> bool:
-        """Whether the same binary gives another result on the same inputs."""
-        if self._checker is None:
-            return False
-        outputs = tuple(name for name in workspace.files() if name.startswith("out/"))
-        first = workspace.fingerprint(outputs)
-        workspace.folder("out")
-        async with self._gpu():
-            await self._steps.run(workspace, "again", self._test, self._budgets.test)
-        return workspace.fingerprint(outputs) != first
-
-    async def _time(self, workspace: Workspace) -> None:
-        """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
-        command = self._spec.check.time if self._spec.check is not None else self._spec.test_cmd
-        if (
-            self._spec.timing_parser is None
-            or command is None
-            or self._task.reference is None
-            or not self._job.launches
-        ):
-            return
-        if not self._device.times_count:
-            note = f"{self._device.name}: its times say nothing about a GPU"
-            self._steps.emit(summarize(self._job.iteration, [], [], self._job.gate, note, 0.0))
-            return
-        reference = await self._references.get(self._task, self._budgets.build)
-        measurement = Measurement(self._steps, command, self._spec.timing_parser, self._budgets.test)
-        async with self._gpu():
-            timed = await measurement.compare(reference, workspace, self._checker, self._job.launches, self._job.gate)
-        if measurement.wrong is not None:
-            ended, result = measurement.wrong
-            self._evidence.check = result
-            self._emit_tested(ended.record(command))
-        self._steps.emit(timed)

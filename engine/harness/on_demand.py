@@ -1,0 +1,151 @@
+"""What a person may ask of a candidate beside the loop: does it build, what does the sanitizer say, how fast is it.
+
+None of it costs an iteration. Every function emits the events of its steps with iteration 0, output as it streams included,
+and kills what runs when it is cancelled. Raises InfraError when the machine, or a checker, cannot do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from engine import events as ev
+from engine.errors import InfraError
+from engine.harness import backends
+from engine.harness.examination import Examination, Job
+from engine.harness.examine import Harness
+from engine.harness.step import Emit, SaveLog, StepRunner, ignore
+from engine.protocol import Protocol
+from engine.task import Task
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+"""Of compute-sanitizer, in the order in which they are run."""
+
+
+async def preview(
+    harness: Harness, task: Task, code: bytes, *, emit: Emit = ignore, save_log: SaveLog = ignore
+) -> ev.Built:
+    """Compile only. Needs no device."""
+    watch = _Watch(emit)
+    with _examining(harness, Job(task, code, 0, 0), watch, save_log) as examination:
+        with examination.workspace() as workspace:
+            await examination.build(workspace)
+        return watch.built[-1]
+
+
+async def sanitize(
+    harness: Harness,
+    task: Task,
+    code: bytes,
+    *,
+    seed: int,
+    tools: tuple[str, ...] = TOOLS,
+    emit: Emit = ignore,
+    save_log: SaveLog = ignore,
+) -> list[ev.Sanitized]:
+    """The test under each tool, on the inputs that ``seed`` makes. Empty when the candidate does not build; its build is in
+    the events."""
+    _check_runs(harness)
+    watch = _Watch(emit)
+    with (
+        _examining(harness, Job(task, code, 0, seed), watch, save_log) as examination,
+        examination.workspace() as workspace,
+    ):
+        program = examination.sanitizer(workspace)
+        if program is None:
+            raise InfraError(
+                f"{harness.toolkit.root}: compute-sanitizer is not there; install the CUDA toolkit's package of that name",
+                kind="sanitizer",
+                retryable=False,
+            )
+        built = await examination.build_with_lines(workspace)
+        watch(ev.Built(iteration=0, step=built.record(backends.build_command(task, harness.device).text)))
+        if built.exit_code == 0 and await examination.ready(workspace):
+            for tool in tools:
+                await examination.feed(workspace)  # anew: the last tool's run has filled the outputs
+                await examination.sanitize(program, tool, workspace)
+    return watch.sanitized
+
+
+async def time(
+    harness: Harness,
+    task: Task,
+    code: bytes,
+    protocol: Protocol,
+    *,
+    seed: int,
+    emit: Emit = ignore,
+    save_log: SaveLog = ignore,
+) -> ev.Timed:
+    """Candidate and reference in turns, as often as ``protocol`` says. Unmeasured, with the reason as its note, where there is
+    nothing to measure; outputs of a timed run are judged as in the loop."""
+    _check_runs(harness)
+    watch = _Watch(emit)
+    job = Job(task, code, 0, seed, gate=protocol.gate, launches=protocol.launches)
+    note = "the task says nothing about timing"
+    with _examining(harness, job, watch, save_log) as examination, examination.workspace() as workspace:
+        built = await examination.build(workspace)
+        if built.exit_code != 0:
+            note = "the candidate does not build"
+        elif not await examination.ready(workspace):
+            note = f"{harness.device.name} cannot run it"
+        else:
+            await examination.time(workspace, await examination.feed(workspace))
+    return watch.timed[-1] if watch.timed else ev.Timed(iteration=0, note=note)
+
+
+def built_line(built: ev.Built) -> str:
+    """One line about a preview."""
+    step = built.step
+    if step.exit_code == 0:
+        return f"builds, {step.seconds:.1f} s"
+    return f"does not build: {'out of time' if step.timed_out else f'exit {step.exit_code}'}"
+
+
+def sanitized_line(reports: list[ev.Sanitized]) -> str:
+    """One line about all tools: "memcheck: clean, racecheck: found something"."""
+    said = {0: "clean", backends.SANITIZER_EXIT: "found something", None: "did not end"}
+    lines = [f"{report.tool}: {said.get(report.exit_code, f'exit {report.exit_code}')}" for report in reports]
+    return ", ".join(lines) or "does not build"
+
+
+def timed_line(timed: ev.Timed) -> str:
+    """One line about a measurement."""
+    if timed.speedup is None:
+        return f"unmeasured: {timed.note}"
+    spread = "" if timed.cv is None else f", cv {100 * timed.cv:.1f} %"
+    return f"{timed.speedup:.2f}x of the reference{spread}, gate {timed.gate}"
+
+
+@dataclass
+class _Watch:
+    """Passes events on, and keeps the results among them."""
+
+    emit: Emit
+    built: list[ev.Built] = field(default_factory=list)
+    sanitized: list[ev.Sanitized] = field(default_factory=list)
+    timed: list[ev.Timed] = field(default_factory=list)
+
+    def __call__(self, event: ev.Event) -> None:
+        match event:
+            case ev.Built():
+                self.built.append(event)
+            case ev.Sanitized():
+                self.sanitized.append(event)
+            case ev.Timed():
+                self.timed.append(event)
+        self.emit(event)
+
+
+@contextmanager
+def _examining(harness: Harness, job: Job, emit: Emit, save_log: SaveLog) -> Iterator[Examination]:
+    try:
+        yield harness.examination(job, StepRunner(harness.stand, job.iteration, emit, save_log))
+    except OSError as error:
+        raise InfraError(f"{job.task.id}: {error}", kind="disk") from error
+
+
+def _check_runs(harness: Harness) -> None:
+    if harness.device.missing:
+        raise InfraError(harness.device.missing, kind="device", retryable=False)
