@@ -11,18 +11,13 @@ from pathlib import Path
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.scan import Scan, scan_journal
 from beaver_tui.state.sources import is_live
+from beaver_tui.state.status import DAMAGED, NOT_BEGUN, OPEN, RUNNING, ended_as
 from engine.errors import BeaverError
 from engine.rundir import PLAN, Cell, RunDirectory
 from engine.text import shown_name
 
 DEEPEST = 4
 """Folders below the first in which runs are looked for."""
-
-NOT_BEGUN, RUNNING, OPEN, DAMAGED, PASSED, FAILED = "not begun", "running", "open", "damaged", "passed", "failed"
-
-STATUSES = (PASSED, FAILED, "stopped", RUNNING, OPEN, DAMAGED, NOT_BEGUN)
-"""What a status begins with. A stop has its reason behind it: "stopped: no_progress"; ``failed`` has used up its iterations,
-``open`` was interrupted and can be resumed."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +59,19 @@ Stamp = tuple[int, int]
 
 @dataclass
 class Catalog:
-    """What was read before: a file whose stamp is the same is not read again."""
+    """The runs below a folder. What was read before is kept: a file whose stamp is the same is not read again."""
 
+    folder: Path
+    rows: list[CatalogRow] = field(default_factory=list)
     runs: dict[Path, tuple[Stamp, Stamp, RunDirectory]] = field(default_factory=dict)
     scans: dict[Path, tuple[Stamp, Scan]] = field(default_factory=dict)
+
+    def read(self) -> list[CatalogRow]:
+        """A row for every trajectory of every run, the newest run first, each in the order of its plan. Never raises for what
+        lies there. Takes a second for some thousand trajectories: not for a screen's own thread."""
+        found = sorted(((self._created(path), path) for path in find_runs(self.folder)), reverse=True)
+        self.rows = [row for _, path in found for row in self._rows_of(path)]
+        return self.rows
 
     def run(self, path: Path) -> RunDirectory:
         """The run in a folder. Raises BeaverError when it cannot be read."""
@@ -89,6 +93,22 @@ class Catalog:
             known = self.scans[path] = (stamp, scan_journal(path, cell))
         return known[1]
 
+    def _rows_of(self, path: Path) -> list[CatalogRow]:
+        try:
+            run = self.run(path)
+        except BeaverError as error:
+            return [CatalogRow(path, Cell("", "", 0), status=DAMAGED, problem=one_line(str(error)))]
+        live = is_live(path)
+        return [_row(run, cell, self.scan(run.journal(cell), cell), live) for cell in run.plan]
+
+    def _created(self, path: Path) -> str:
+        """When a run was begun, ISO 8601; for one that cannot be read, when its record was written."""
+        try:
+            return self.run(path).record.created
+        except BeaverError:
+            written = datetime.fromtimestamp(_stamp(path / "run.json")[0] / 1e9, UTC)
+            return written.isoformat(timespec="milliseconds")
+
 
 _MISSING = (0, 0)
 
@@ -102,25 +122,8 @@ def _stamp(path: Path) -> Stamp:
 
 
 def read_catalog(folder: Path, known: Catalog | None = None) -> list[CatalogRow]:
-    """A row for every trajectory of every run below a folder, the newest run first, each in the order of its plan. ``known``
-    makes a second reading cheap. Never raises for what lies there."""
-    catalog = Catalog() if known is None else known
-    runs = [(_created(catalog, path), path) for path in find_runs(folder)]
-    rows = []
-    for _, path in sorted(runs, key=lambda item: (item[0], str(item[1])), reverse=True):
-        rows += run_rows(path, catalog)
-    return rows
-
-
-def run_rows(path: Path, catalog: Catalog) -> list[CatalogRow]:
-    """The rows of one run."""
-    try:
-        run = catalog.run(path)
-        cells = run.plan
-    except BeaverError as error:
-        return [CatalogRow(path, Cell("", "", 0), status=DAMAGED, problem=one_line(str(error)))]
-    live = is_live(path)
-    return [_row(run, cell, catalog.scan(run.journal(cell), cell), live) for cell in cells]
+    """The rows of ``Catalog.read``, read once; ``known`` makes a second reading cheap."""
+    return (Catalog(folder) if known is None else known).read()
 
 
 def find_runs(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
@@ -136,15 +139,6 @@ def find_runs(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
     if deepest > 0:
         for path in sorted(inner):
             yield from find_runs(Path(path), deepest - 1)
-
-
-def _created(catalog: Catalog, path: Path) -> str:
-    """When a run was begun, ISO 8601; for one that cannot be read, when its record was written."""
-    try:
-        return catalog.run(path).record.created
-    except BeaverError:
-        written = datetime.fromtimestamp(_stamp(path / "run.json")[0] / 1e9, UTC)
-        return written.isoformat(timespec="milliseconds")
 
 
 def _row(run: RunDirectory, cell: Cell, scan: Scan | None, live: bool) -> CatalogRow:
@@ -175,6 +169,5 @@ def _status(scan: Scan | None, live: bool) -> str:
     if scan.problem:
         return DAMAGED
     if scan.over:
-        stopped = FAILED if scan.stop_reason == "max_iterations" else f"stopped: {scan.stop_reason}"
-        return PASSED if scan.passed else stopped
+        return ended_as(scan.stop_reason, scan.passed)
     return RUNNING if live and not scan.fault else OPEN

@@ -20,7 +20,7 @@ class Facts:
     """Facts of a step. Texts are single harmless lines, empty while unknown.
 
     ``from_category`` is the step before's. ``armed`` says how near the threshold signals were after this step: (name, have,
-    need). ``budget_left`` counts iterations still to come; ``best`` is the step that got farthest up to this one. ``samples``
+    need). ``stage`` is where the evidence came from. ``budget_left`` counts iterations still to come; ``best`` is the step that got farthest up to this one. ``samples``
     and ``reference_samples`` are milliseconds of one launch each; ``tokens`` and ``cost`` (US dollars, None when no price is known)
     add up all replies up to this step. ``findings`` are of the code's structure.
     """
@@ -29,6 +29,7 @@ class Facts:
     category: str = ""
     signature: str = ""
     evidence: str = ""
+    stage: str = ""
     span: str = ""
     rivals: tuple[str, ...] = ()
     hazards: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ def facts_of(trajectory: Trajectory, rows: list[StepRow], step: int) -> Facts:
         category=row.category,
         signature=readable(one_line(verdict.signature)) if verdict is not None else "",
         evidence=row.note,
+        stage=one_line(verdict.stage) if verdict is not None else "",
         span=one_line(verdict.span) if verdict is not None else "",
         rivals=tuple(one_line(name) for name in verdict.rivals) if verdict is not None else (),
         hazards=tuple(one_line(name) for name in verdict.hazards) if verdict is not None else (),

@@ -24,6 +24,8 @@ from engine.task import Task
 from engine.text import plain_text
 from engine.trajectory import Iteration, Trajectory, fold
 
+__all__ = ["Base", "ErrorRow", "Session"]
+
 
 class Base(StrEnum):
     """What a step's code is compared with."""

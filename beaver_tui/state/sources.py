@@ -34,8 +34,10 @@ class StoredSource:
         if self.problem:
             return []
         try:
-            if self.path.stat().st_size < self._offset:
+            size = self.path.stat().st_size
+            if size < self._offset:
                 self.problem = one_line(f"{self.path}: is shorter than it was; open it again")
+            if size <= self._offset:
                 return []
             events, self._offset = follow(self.path, self._offset)
         except FileNotFoundError:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from beaver_tui.state.catalog import STATUSES, Catalog, read_catalog
+from beaver_tui.state.catalog import Catalog, read_catalog
 from beaver_tui.state.sources import StoredSource, is_live
+from beaver_tui.state.status import STATUSES
 from engine import events as ev
 from engine.journal import Journal, encode, read_journal
 from engine.rundir import Cell, RunDirectory
@@ -45,11 +46,11 @@ def test_the_newest_run_comes_first(tmp_path: Path):
 
 
 def test_only_what_has_changed_is_read_again(run: RunDirectory):
-    known = Catalog()
-    before = read_catalog(run.path.parent, known)
+    known = Catalog(run.path.parent)
+    before = known.read()
     scans = dict(known.scans)
     change(run, lambda lines: lines[:-1])
-    after = read_catalog(run.path.parent, known)
+    after = known.read()
     assert [row.status for row in before] == ["failed", "failed", "failed"]
     assert [row.status for row in after] == ["open", "failed", "failed"]
     changed = [path for path in scans if scans[path] is not known.scans[path]]
