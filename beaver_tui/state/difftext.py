@@ -117,7 +117,7 @@ def _note(before: bytes, after: bytes, changed: bool) -> str:
     if before == after:
         return "no differences"
     notes = []
-    if _line_ends(before) != _line_ends(after):
+    if b"\n" in before and b"\n" in after and _line_ends(before) != _line_ends(after):
         notes.append("line ends differ")
     missing = [name for name, side in (("before", before), ("after", after)) if side and not side.endswith(b"\n")]
     if missing:

@@ -138,9 +138,7 @@ def _kind(kind: Any, value: str) -> str:
 
 
 def _corrected(line: str, row: list[Token]) -> tuple[Token, ...]:
-    """What the lexer does not know of CUDA: directives inside of a function, calls, and the marks of a launch."""
-    if row and line.lstrip().startswith("#") and row[0].kind == "name":
-        return (Token(row[0].start, len(line), "preprocessor"),)
+    """What the lexer does not know: calls, and the marks of a launch."""
     row = [
         Token(token.start, token.end, "function") if token.kind == "name" and _CALL.match(line, token.end) else token
         for token in row
