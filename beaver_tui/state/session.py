@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from beaver_tui.state.changes import EVERYTHING, changed_by
-from beaver_tui.state.errors import ErrorRow, error_rows
+from beaver_tui.state.errors import ErrorRow, error_rows, evidence_row
 from beaver_tui.state.facts import Alert, Facts, alert_of, best_step, facts_of
 from beaver_tui.state.flowing import Flowing
 from beaver_tui.state.steplogs import LOGS, log_text
@@ -65,7 +65,8 @@ class Session:
         self._phase_began = clock()
         self._dismissed: set[int] = set()
         self._rows: list[StepRow] | None = None
-        self._sources: dict[str, bytes | None] = {}
+        self._sources: dict[str, bytes] = {}
+        self._errors: dict[int, list[ErrorRow]] = {}
         self.unread = dict.fromkeys(LOGS, 0)
 
     # events
@@ -89,6 +90,7 @@ class Session:
         if not at_the_end:
             return frozenset()
         self._rows = None
+        self._errors.pop(event.iteration if isinstance(event, ev.IterationEvent) else self.last, None)
         if self.last != before and self.following:
             self.position = self.last
         return EVERYTHING if self.last != before else changed_by(event, flowed)
@@ -97,7 +99,7 @@ class Session:
         """Show the trajectory as it was after the first ``count`` durable events, at its last step then."""
         self.shown_events = max(0, min(count, len(self.events)))
         self.trajectory = fold(self.events[: self.shown_events])
-        self._rows = None
+        self._rows, self._errors = None, {}
         self.position, self.following = self.last, True
 
     @property
@@ -219,8 +221,12 @@ class Session:
         self.unread[name] = 0
 
     def error_rows(self, step: int) -> list[ErrorRow]:
-        """The errors in all logs of a step."""
-        return [row for name in LOGS for row in error_rows(name, self.log(step, name))]
+        """The errors in all logs of a step. The one that decided its verdict comes first."""
+        if step not in self._errors:
+            found = [row for name in LOGS for row in error_rows(name, self.log(step, name))]
+            decided = self._evidence_row(step)
+            self._errors[step] = [*filter(None, [decided]), *(row for row in found if row != decided)]
+        return self._errors[step]
 
     # prompts and replies
 
@@ -274,6 +280,13 @@ class Session:
     def _shows_flow(self, step: int) -> bool:
         """Whether what flows in just now is of this step, and the newest moment is shown."""
         return step == self._flowing.iteration and self.shown_events == len(self.events)
+
+    def _evidence_row(self, step: int) -> ErrorRow | None:
+        iteration = self._iteration(step)
+        if iteration is None or iteration.verdict is None or not iteration.verdict.line:
+            return None
+        stage = iteration.verdict.stage
+        return evidence_row(plain_text(iteration.verdict.line), stage if stage in LOGS else "build")
 
     def _start_log(self) -> str:
         assert self.task is not None

@@ -23,6 +23,16 @@ LOGS: dict[str, tuple[str, ...]] = {
 LOG_OF = {step: name for name, steps in LOGS.items() for step in steps}
 """The log that a step of the harness is shown in."""
 
+_ROLES = {
+    "checker-generate": "the checker makes the inputs",
+    "checker-compare": "the checker compares the outputs",
+    "blocking": "run again with blocking launches",
+    "again": "run again on the same inputs",
+    "sanitizer-build": "built again, with line tables",
+    "time": "the last timed call",
+}
+"""What a step is for, where its command does not say so."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -89,7 +99,7 @@ def _section(section: Section, read: Read) -> str:
         return ""
     # the command comes from the task, the file from a disk that others may write: neither is trusted to be one line
     head = " ".join(plain_text(f"$ {command or section.step}").split())
-    how = " ".join(plain_text(section.how).split())
+    how = " ".join(plain_text(", ".join(filter(None, (_ROLES.get(section.step), section.how)))).split())
     return "\n".join(filter(None, (f"{head}  [{how}]" if how else head, plain_text(body).rstrip("\n"))))
 
 

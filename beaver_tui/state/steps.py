@@ -148,4 +148,4 @@ def _start(task: Task | None) -> StepRow:
     if task is None:
         return StepRow(0, START)
     lines = (one_line(line) for line in task.error_log.splitlines())
-    return StepRow(0, START, category=task.spec.category or "", note=next(filter(None, lines), ""))
+    return StepRow(0, START, category=task.spec.category or "", note=readable(next(filter(None, lines), "")))
