@@ -33,13 +33,14 @@ def line_of(node: Node) -> int:
 
 
 def children(node: Node) -> list[Node]:
-    """The children that count: those of ``#if 0`` do not, its alternative does."""
+    """The children that count: named ones, and those of qualifiers. Those of ``#if 0`` do not, its alternative does."""
     if node.type == "preproc_if":
         condition = node.child_by_field_name("condition")
         if condition is not None and condition.text in (b"0", b"false"):
             alternative = node.child_by_field_name("alternative")
             return [] if alternative is None else [alternative]
-    return node.children
+    # Punctuation tells nothing, and it is half of all nodes; only these two words of the language stand without a name.
+    return node.children if node.type == "type_qualifier" else node.named_children
 
 
 def called_name(node: Node) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.verdict.structure_model import Function, Launch, Place, Site, Sites
@@ -44,7 +45,10 @@ _ALIGNMENT: Final = re.compile(rb"\b(?:__align__|alignas)\s*\([^()\n]*\)")
 _LAUNCHER: Final = re.compile(
     r"cudaLaunch(?:Cooperative)?Kernel(?:ExC?|MultiDevice)?|cuLaunch(?:Cooperative)?Kernel(?:Ex)?"
 )
+_COMMA: Final = re.compile(r",(?![^()]*\))")
+_MEMORIES: Final = frozenset({"__shared__", "__constant__"})
 _UNKNOWN: Final = "?"
+"""A value that no text tells: a parameter's, or one that is counted up."""
 
 
 @functools.cache
@@ -78,54 +82,16 @@ class _Walk:
         stack = [(root, _Around())]
         while stack:
             node, around = stack.pop()
-            inside = self._visit(node, node.type, around)
-            if inside is not None:
-                stack.extend((child, inside) for child in reversed(children(node)))
-
-    def _visit(self, node: Node, type_: str, around: _Around) -> _Around | None:
-        """Notes what ``node`` shows; returns what its children stand in, None when they are not to be looked at."""
-        if node.is_missing or type_ == "ERROR":
-            self.found.errors.append(line_of(node))
-            if type_ == "ERROR":
-                self._text(own_text(node), line_of(node), around)
-        match type_:
-            case "comment" | "string_literal" | "char_literal" | "raw_string_literal" | "preproc_include":
-                return None
-            case "identifier" | "field_identifier" | "type_identifier" | "namespace_identifier":
-                self._word(node, around)
-                return None
-            case "__restrict__" | "__restrict":
-                self._add("word", type_, node, around)
-            case "function_definition":
-                return self._function(node, around)
-            case "call_expression":
-                self._call(node, around)
-            case "declaration" | "parameter_declaration" | "field_declaration" | "type_descriptor":
-                self._declaration(node, around)
-            case "init_declarator" | "assignment_expression" | "optional_parameter_declaration":
-                self._value(node)
-            case "update_expression":
-                self._given(node.child_by_field_name("argument"), _UNKNOWN)
-            case "if_statement":
-                self._guard(node, around)
-            case "namespace_definition":
-                return around._replace(private=around.private or node.child_by_field_name("name") is None)
-            case "alias_declaration" | "type_definition" | "namespace_alias_definition":
-                return around if self._alias(node) else None
-            case "gnu_asm_expression":
-                self._add("asm", strings_of(node), node, around)
-            case "launch_bounds":
-                self._add("word", "__launch_bounds__", node, around)
-            case "preproc_call":
-                self._directive(node, around)
-                return None
-            case "preproc_def" | "preproc_function_def":
-                self._macro(node, around)
-                return None
-            case _ if type_ in LOOPS:
-                return self._loop(node, around)
-        condition = self._bodies_of_one.get(node.id)
-        return around if condition is None else around._replace(alone=condition)
+            visit = _VISITS.get(node.type)
+            inside = around if visit is None else visit(self, node, around)
+            if inside is None:
+                continue
+            condition = self._bodies_of_one.get(node.id)
+            if condition is not None and node.type not in LOOPS:
+                inside = inside._replace(alone=condition)
+            if node.has_error:
+                self.found.errors += [line_of(child) for child in node.children if child.is_missing]
+            stack.extend((child, inside) for child in reversed(children(node)))
 
     def _add(self, kind: Kind, text: str, node: Node, around: _Around) -> None:
         self.found.sites.append(Site(kind, text, line_of(node), around.function, around.loop))
@@ -134,12 +100,17 @@ class _Walk:
         for kind, word, offset in words_of_text(text):
             if kind == "launch":
                 kernel, _, configuration = word.partition("<<<")
-                grid, block, shared, stream = _four([part.strip() for part in configuration.split(",")])
+                grid, block, shared, stream = _four([part.strip() for part in _COMMA.split(configuration)])
                 launch = Launch(
-                    kernel, grid, block, shared, stream, line + offset, loop=around.loop, function=around.function
+                    bare(kernel), grid, block, shared, stream, line + offset, loop=around.loop, function=around.function
                 )
                 self.found.launches.append(launch)
             self.found.sites.append(Site(kind, word, line + offset, around.function, around.loop, approximate=True))
+
+    def _error(self, node: Node, around: _Around) -> _Around:
+        self.found.errors.append(line_of(node))
+        self._text(own_text(node), line_of(node), around)
+        return around
 
     def _word(self, node: Node, around: _Around) -> None:
         text = text_of(node)
@@ -147,6 +118,12 @@ class _Walk:
         held.add(text)
         if text.isupper() and node.type == "identifier":
             self._add("word", text, node, around)
+
+    def _qualifier(self, node: Node, around: _Around) -> None:
+        self._add("word", text_of(node).partition("(")[0].strip(), node, around)
+
+    def _nothing(self, node: Node, around: _Around) -> None:
+        """Comments, strings and includes: they never count."""
 
     def _function(self, node: Node, around: _Around) -> _Around:
         words = {text_of(child) for child in node.children[:-1] if child.child_count < 2}
@@ -162,16 +139,14 @@ class _Walk:
             self._add("kernel" if place == "kernel" else "device_function", shown, node, inside)
         return inside
 
-    def _call(self, node: Node, around: _Around) -> None:
+    def _call(self, node: Node, around: _Around) -> _Around:
         called = node.child_by_field_name("function")
-        if called is None:
-            return
-        name = called_name(called)
+        name = "" if called is None else called_name(called)
         configuration = next((child for child in node.children if child.type == "kernel_call_syntax"), None)
         if configuration is not None:
             parts = [text_of(child) for child in configuration.named_children if child.type != "comment"]
             self._launch(name, _four(parts), "<<<>>>", node, around)
-            return
+            return around
         self._add("call", name, node, around)
         if _LAUNCHER.fullmatch(name):
             given = node.child_by_field_name("arguments")
@@ -182,6 +157,11 @@ class _Walk:
             self._add("pragma", strings_of(node), node, around)
         elif name in ("asm", "__asm__", "__asm"):
             self._add("asm", strings_of(node), node, around)
+        return around
+
+    def _asm(self, node: Node, around: _Around) -> _Around:
+        self._add("asm", strings_of(node), node, around)
+        return around
 
     def _launch(self, kernel: str, shape: list[str], how: str, node: Node, around: _Around) -> None:
         grid, block, shared, stream = shape
@@ -190,55 +170,68 @@ class _Walk:
         )
         self._add("launch", how, node, around)
 
-    def _declaration(self, node: Node, around: _Around) -> None:
+    def _declaration(self, node: Node, around: _Around) -> _Around:
         of_type = node.child_by_field_name("type")
         if of_type is None:
-            return
-        type_ = bare(text_of(of_type)).removeprefix("typename ")
+            return around
         declarators = node.children_by_field_name("declarator")
-        words = {text_of(child) for child in node.children if child.type == "type_qualifier"}
+        memory = {text_of(child) for child in node.named_children if child.type == "type_qualifier"} & _MEMORIES
         scalar = of_type.type in ("primitive_type", "sized_type_specifier")
         for declarator in declarators:
-            form = text_of(declarator)
-            if "__shared__" in words and (not scalar or "[" in form):
-                self._add("shared", form, node, around)
-            if "__constant__" in words:
-                self._add("constant", form, node, around)
+            if "__shared__" in memory and (not scalar or "[" in text_of(declarator)):
+                self._add("shared", text_of(declarator), node, around)
+            if "__constant__" in memory:
+                self._add("constant", text_of(declarator), node, around)
             if node.type == "parameter_declaration":
                 self._given(declarator, _UNKNOWN)
-        behind = any("pointer" in part.type for declarator in declarators for part in declarator_chain(declarator))
-        self._add("pointer" if behind else "type", type_, of_type, around)
+        if not scalar:
+            behind = any("pointer" in part.type for declarator in declarators for part in declarator_chain(declarator))
+            self._add("pointer" if behind else "type", bare(text_of(of_type)), of_type, around)
+        return around
 
-    def _value(self, node: Node) -> None:
-        assigned = node.type == "assignment_expression"
-        name = node.child_by_field_name("left" if assigned else "declarator")
-        value = node.child_by_field_name("right" if assigned else "value")
-        if name is None or value is None:
-            return
-        plain = not assigned or any(child.type == "=" for child in node.children)
-        self._given(name, text_of(value) if plain else _UNKNOWN)
+    def _value(self, node: Node, around: _Around) -> _Around:
+        name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if name is not None and value is not None:
+            self._given(name, text_of(value))
+        return around
 
-    def _given(self, name: Node | None, value: str) -> None:
-        if name is None or name.type != "identifier":
+    def _assignment(self, node: Node, around: _Around) -> _Around:
+        name, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if name is not None and value is not None:
+            self._given(name, text_of(value) if operator is not None and operator.type == "=" else _UNKNOWN)
+        return around
+
+    def _update(self, node: Node, around: _Around) -> _Around:
+        argument = node.child_by_field_name("argument")
+        if argument is not None:
+            self._given(argument, _UNKNOWN)
+        return around
+
+    def _namespace(self, node: Node, around: _Around) -> _Around:
+        return around._replace(private=around.private or node.child_by_field_name("name") is None)
+
+    def _given(self, name: Node, value: str) -> None:
+        if name.type != "identifier":
             return
         word = text_of(name)
         self.found.values.setdefault(word, set()).add(value)
         numbers_thread = re.sub(r"\s|\bint\b", "", value) in THREAD_NUMBERS
         (self._thread_names.add if numbers_thread else self._thread_names.discard)(word)
 
-    def _guard(self, node: Node, around: _Around) -> None:
+    def _guard(self, node: Node, around: _Around) -> _Around:
         """``if (threadIdx.x == 0) ...`` and ``if (threadIdx.x != 0) return;``: from here on one thread works alone."""
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
-        if condition is None or body is None or around.function < 0:
-            return
-        if self.found.functions[around.function].place == "host":
-            return
+        on_host = around.function < 0 or self.found.functions[around.function].place == "host"
+        if condition is None or body is None or on_host:
+            return around
         text = re.sub(r"\s", "", text_of(condition))
         number, said = thread_test(text, {"threadIdx.x", *self._thread_names})
         if number == "one":
             self._bodies_of_one[body.id] = said
         elif number == "others" and text_of(body).lstrip("{ ").startswith("return"):
             self._left_by_others[around.function] = said
+        return around
 
     def _loop(self, node: Node, around: _Around) -> _Around:
         condition = around.alone or self._bodies_of_one.get(node.id, "")
@@ -248,15 +241,14 @@ class _Walk:
             self._add("guard", condition, node, around)
         return around._replace(loop=True, alone="")
 
-    def _alias(self, node: Node) -> bool:
-        """Keeps another name. Says whether to look inside, as into ``typedef struct { ... } T``; what is only named counts
-        where the new name is used."""
+    def _alias(self, node: Node, around: _Around) -> _Around | None:
+        """Another name. What is only named counts where the new name is used; ``typedef struct { ... } T`` is looked into."""
         names = [child for child in node.named_children if child.type != "comment"]
         if len(names) < 2 or any(child.type.endswith("_specifier") for child in names):
-            return True
+            return around
         name, target = (names[-1], names[0]) if node.type == "type_definition" else (names[0], names[-1])
         self.found.aliases[text_of(name)] = bare(text_of(target)).removeprefix("typename ")
-        return False
+        return None
 
     def _directive(self, node: Node, around: _Around) -> None:
         argument = node.child_by_field_name("argument")
@@ -270,6 +262,31 @@ class _Walk:
             self._given(name, text.strip() if node.type == "preproc_def" else _UNKNOWN)
             self._text(text, line_of(value), around)
             self.found.mentions.update(re.findall(r"[A-Za-z_]\w*", text))
+
+
+_VISITS: Final[Mapping[str, Callable[[_Walk, Node, _Around], _Around | None]]] = {
+    "ERROR": _Walk._error,
+    **dict.fromkeys(("identifier", "field_identifier", "type_identifier", "namespace_identifier"), _Walk._word),
+    **dict.fromkeys(("__restrict__", "__restrict", "launch_bounds"), _Walk._qualifier),
+    **dict.fromkeys(("comment", "string_literal", "char_literal", "raw_string_literal"), _Walk._nothing),
+    "preproc_include": _Walk._nothing,
+    "function_definition": _Walk._function,
+    "call_expression": _Walk._call,
+    "gnu_asm_expression": _Walk._asm,
+    **dict.fromkeys(
+        ("declaration", "parameter_declaration", "field_declaration", "type_descriptor"), _Walk._declaration
+    ),
+    **dict.fromkeys(("init_declarator", "optional_parameter_declaration"), _Walk._value),
+    "assignment_expression": _Walk._assignment,
+    "update_expression": _Walk._update,
+    "if_statement": _Walk._guard,
+    **dict.fromkeys(LOOPS, _Walk._loop),
+    "namespace_definition": _Walk._namespace,
+    **dict.fromkeys(("alias_declaration", "type_definition", "namespace_alias_definition"), _Walk._alias),
+    "preproc_call": _Walk._directive,
+    **dict.fromkeys(("preproc_def", "preproc_function_def"), _Walk._macro),
+}
+"""What to do with a node of each type; all others are only walked through."""
 
 
 def _four(parts: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final, Literal
 
@@ -28,18 +29,24 @@ _DEEPEST: Final = 8
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|$)|//[^\n]*", re.DOTALL)
 _STRING: Final = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-_LAUNCH: Final = re.compile(r"(?<![\w:])([A-Za-z_][\w:]*+)\s*+(?:<[^<>]*+>\s*+)?<<<([^>]*)(?:>>>|$)")
 _PRAGMA: Final = re.compile(r'_Pragma\s*\(\s*"((?:[^"\\\n]|\\.)*)"')
 _ASM: Final = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:\s+\w+){0,3}\s*\(")
-_POINTER: Final = re.compile(r"\b([A-Za-z_]\w*+)\s*+(?:const\s*+)?\*")
-_CALL: Final = re.compile(r"(?<![\w:.])([A-Za-z_][\w:.]*+)\s*+\(")
-_WORD: Final = re.compile(r"\b(?:__restrict(?:__)?|__launch_bounds__|__cluster_dims__|[A-Z_]*+(?<=UNROLL))\b")
-_QUALIFIER: Final = re.compile(r"\b__(?:global|shared|constant)__")
-_QUALIFIED: Final[dict[str, Kind]] = {"__global__": "kernel", "__shared__": "shared", "__constant__": "constant"}
+_IN_TEXT: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("launch", re.compile(r"(?<![\w:])([A-Za-z_][\w:]*+\s*+(?:<[^<>]*+>\s*+)?<<<[^>]*)(?:>>>|$)")),
+    ("kernel", re.compile(r"\b(__global__)\b")),
+    ("shared", re.compile(r"\b(__shared__)\b")),
+    ("constant", re.compile(r"\b(__constant__)\b")),
+    ("word", re.compile(r"\b(__restrict(?:__)?|__launch_bounds__|__cluster_dims__|[A-Z_]*+(?<=UNROLL))\b")),
+    ("pointer", re.compile(r"\b([A-Za-z_]\w*+)\s*+(?:const\s*+)?\*")),
+    ("call", re.compile(r"(?<![\w:.])([A-Za-z_][\w:.]*+)\s*+\(")),
+)
+"""The first group is what was found. Nothing here may search a long text twice: a source can be made to be slow."""
 
 
 def bare(text: str) -> str:
     """A name without template arguments and blanks: "ns::k< 3 >" becomes "ns::k"."""
+    if text.isidentifier():
+        return text
     text = text.removeprefix("typename ").removeprefix("(void*)").removeprefix("(const void*)").lstrip("&")
     for _ in range(_DEEPEST):
         shorter = _TEMPLATE_ARGUMENTS.sub("", text)
@@ -50,27 +57,17 @@ def bare(text: str) -> str:
 
 
 def words_of_text(text: str) -> Iterator[tuple[Kind, str, int]]:
-    """What code shows that no parser has read: kind, text, and lines after the first. A launch is "kernel<<<grid, block"."""
+    """What code shows that no parser has read: kind, text, and lines after the first. A launch is "kernel<<<grid, block", cut before its end."""
     text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     if _ASM.search(text):
         yield "asm", " ".join(_STRING.findall(text)), 0
-    for found in _PRAGMA.finditer(text):
-        yield "pragma", found[1], _lines(text, found)
+    if _PRAGMA.search(text):
+        yield from (("pragma", words, 0) for words in _PRAGMA.findall(text))
     code = _STRING.sub('""', text)
-    for found in _LAUNCH.finditer(code):
-        yield "launch", f"{found[1]}<<<{found[2]}", _lines(code, found)
-    for found in _QUALIFIER.finditer(code):
-        yield _QUALIFIED[found[0]], "", _lines(code, found)
-    for found in _WORD.finditer(code):
-        yield "word", found[0], _lines(code, found)
-    for found in _POINTER.finditer(code):
-        yield "pointer", found[1], _lines(code, found)
-    for found in _CALL.finditer(code):
-        yield "call", found[1], _lines(code, found)
-
-
-def _lines(text: str, found: re.Match[str]) -> int:
-    return text.count("\n", 0, found.start())
+    ends = [place for place, character in enumerate(code) if character == "\n"]
+    for kind, pattern in _IN_TEXT:
+        for found in pattern.finditer(code):
+            yield kind, found[1], bisect_left(ends, found.start())
 
 
 def thread_test(condition: str, names: set[str]) -> tuple[Literal["one", "others", ""], str]:
