@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from engine.verdict.structure_model import Function, Launch, Site, Sites
@@ -20,6 +20,8 @@ from engine.verdict.structure_words import is_one
 
 _SEARCHED: Final = frozenset({"asm", "pragma"})
 _ALIASED: Final = frozenset({"call", "type", "pointer"})
+_CONSTANT: Final = re.compile(r"k[A-Z]\w*|[A-Z][A-Z0-9_]+")
+"""How constants are named; other names may be counters that begin at a number."""
 _FEATURE: Final = {feature.name: feature for feature in FEATURES}
 
 
@@ -33,10 +35,12 @@ class Unused(NamedTuple):
 @dataclass(frozen=True)
 class Structure:
     """Every feature of the table with its sites, in the order of the source. ``launches`` and ``sites`` leave out what is
-    ``unused``. ``errors`` holds the lines, from 1, where the source did not parse; all else was read around them."""
+    ``unused``. ``constants`` are the numbers with names: sizes of tiles and blocks. ``errors`` holds the lines, from 1, where the
+    source did not parse; all else was read around them."""
 
     sites: Mapping[str, tuple[Site, ...]]
     launches: tuple[Launch, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[Unused, ...] = ()
     errors: tuple[int, ...] = ()
 
@@ -97,6 +101,11 @@ def structure(code: bytes) -> Structure:
     return Structure(
         sites={name: tuple(sorted(those, key=lambda site: site.line)) for name, those in sites.items() if those},
         launches=launches,
+        constants={
+            name: value
+            for name, values in found.values.items()
+            if _CONSTANT.fullmatch(name) and len(values) == 1 and (value := min(values)).isdecimal()
+        },
         unused=tuple(
             Unused(function.name, function.line) for index, function in enumerate(found.functions) if index not in live
         ),
@@ -107,6 +116,15 @@ def structure(code: bytes) -> Structure:
 def compare(before: Structure, after: Structure) -> list[Change]:
     """The features whose numbers differ, in the order of the table."""
     return [change for feature in FEATURES if (change := _change(feature, before, after)) is not None]
+
+
+def constants_changed(before: Structure, after: Structure) -> tuple[str, ...]:
+    """The named numbers that both have and that differ: "kTile 128 -> 16". What keeps its form can be slowed down by these."""
+    return tuple(
+        f"{name} {value} -> {after.constants[name]}"
+        for name, value in before.constants.items()
+        if after.constants.get(name, value) != value
+    )
 
 
 def findings(changes: Iterable[Change]) -> tuple[str, ...]:
@@ -158,14 +176,11 @@ def _without_alias(text: str, aliases: Mapping[str, str]) -> str:
 
 
 def _live(found: Sites) -> frozenset[int]:
-    """The functions that run, as far as names tell, and -1 for what stands outside. A file without any launch is launched by
-    another one: all its kernels live."""
-    launched = bool(found.launches)
+    """The functions that run, as far as names tell, and -1 for what stands outside. A file without any launch is used by another
+    one, and all of it lives."""
     words = set(found.mentions)
     waiting = {
-        index: function
-        for index, function in enumerate(found.functions)
-        if not (function.open or (function.place == "kernel" and not launched))
+        index: function for index, function in enumerate(found.functions) if found.launches and not function.open
     }
     live = {index for index in range(len(found.functions)) if index not in waiting}
     for index in live:

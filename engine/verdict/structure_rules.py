@@ -53,7 +53,11 @@ WIDE: Final = (
 )
 """CUDA's vector types of 128 bits, and of 256."""
 _HALVES: Final = r"__half2?(?:_raw)?|half2?|(?:__)?nv_bfloat162?|__nv_fp8\w*|__half2_raw|bfloat16_t|half_t"
-_LIBRARIES: Final = r"(?:cublas(?:Lt|Xt)?|cufft|cusparse|cusolver\w*|curand|cudnn|nccl|cutensor)[A-Z]\w*"
+_LIBRARIES: Final = (
+    r"(?:cublas(?:Lt|Xt)?|cufft|cusparse|cusolver(?:Dn|Sp)?|curand|cudnn|nccl|cutensor)"
+    r"(?!Create|Destroy|Set|Get|Init|Check|Plan|Make|Estimate|Malloc|Free|Workspace)[A-Z]\w*"
+)
+"""Calls that compute; what only prepares them counts for nothing."""
 _SHUFFLES: Final = r"__(?:shfl|ballot|any|all|activemask|match|reduce_\w+)\w*"
 
 FEATURES: Final[tuple[Feature, ...]] = (

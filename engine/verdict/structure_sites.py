@@ -27,7 +27,7 @@ from engine.verdict.structure_rules import Kind
 from engine.verdict.structure_words import LOOPS, THREAD_NUMBERS, bare, launched_by, thread_test, words_of_text
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 
 class _Around(NamedTuple):
@@ -52,18 +52,21 @@ _UNKNOWN: Final = "?"
 
 
 @functools.cache
-def _parser() -> Parser:
+def _language() -> Language:
     import tree_sitter_cuda
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_cuda.language()))
+    return Language(tree_sitter_cuda.language())
 
 
 def find_sites(code: bytes) -> Sites:
     """All sites of a source, in its order. Any bytes will do; nothing is raised for what is no CUDA."""
+    from tree_sitter import Parser
+
     blanked = _ALIGNMENT.sub(lambda found: b" " * len(found[0]), code)
     walk = _Walk()
-    walk.over(_parser().parse(blanked).root_node)
+    # A parser has a state: two workers must not share one.
+    walk.over(Parser(_language()).parse(blanked).root_node)
     return walk.found
 
 

@@ -10,7 +10,7 @@ import pytest
 from beaver_tui.state import structuretext
 from engine.corpora import builtin_folder
 from engine.extract import extract
-from engine.verdict.structure import compare, findings, structure
+from engine.verdict.structure import compare, constants_changed, findings, structure
 from engine.verdict.structure_rules import FEATURES
 
 CORPUS = builtin_folder()
@@ -174,6 +174,24 @@ def test_the_body_of_a_macro_is_read_as_text_and_marked():
     assert found.is_approximate("read_only_loads")
 
 
+def test_a_launch_in_a_macro():
+    code = b"#define GO(n) k<3><<<dim3(1, 1), THREADS, 0, s>>>(n)\n#define THREADS 1\n__global__ void k(int n) {}\n"
+    found = structure(code)
+    assert [launch.configuration for launch in found.launches] == ["k<<<dim3(1, 1), THREADS, 0, s>>>"]
+    assert (found.count("one_thread_launches"), found.count("kernels"), found.is_approximate("launches")) == (
+        1,
+        1,
+        True,
+    )
+
+
+def test_libraries_count_where_they_compute():
+    body = (
+        "cublasCreate(&h); cublasSetStream(h, s); cublasSgemm(h); cub::DeviceScan::ExclusiveSum(a); thrust::sort(b, c);"
+    )
+    assert structure(source(body)).count("libraries") == 3
+
+
 def test_other_names_of_types_and_namespaces_are_seen_through():
     body = "Quad* p; V* q; Scan::TempStorage room; group::this_cluster();"
     names = "using Quad = float4;\ntypedef int4 V;\nusing Scan = cub::BlockScan<int, 128>;\nnamespace group = cooperative_groups;\n"
@@ -193,6 +211,16 @@ void go(float* x) { slow<<<1, 1>>>(x); }
     assert [(unused.name, unused.line) for unused in found.unused] == [("tiled", 2), ("fast", 3)]
     back = structure(code.replace(b"slow<<<", b"fast<<<"))
     assert (back.count("shared_tiling"), [unused.name for unused in back.unused]) == (1, ["slow"])
+
+
+def test_a_host_function_of_its_own_file_that_nothing_calls_does_not_count():
+    code = b"""__global__ void k() {}
+namespace { void old() { k<<<1, 1>>>(); } }
+static void older() { k<<<1, 1>>>(); }
+void go(int n) { k<<<n, 32>>>(); }"""
+    found = structure(code)
+    assert [launch.configuration for launch in found.launches] == ["k<<<n, 32>>>"]
+    assert [unused.name for unused in found.unused] == ["old", "older"]
 
 
 def test_a_file_without_launches_is_launched_by_another():
@@ -283,6 +311,12 @@ def test_notes_of_the_pane():
     assert structuretext.verdict_line("illegal_memory_access", None, []) == "illegal memory access, structure kept"
 
 
+def test_constants_that_shrank():
+    before = structure(b"constexpr int kTile = 128, kSame = 4;\n#define BLOCK 256\nint i = 3;\nconst int kOther = f();")
+    after = structure(b"constexpr int kTile = 16, kSame = 4;\n#define BLOCK 32\nint i = 1;\nconst int kOther = 1;")
+    assert constants_changed(before, after) == ("kTile 128 -> 16", "BLOCK 256 -> 32")
+
+
 def last_answer(task: str, script: str) -> bytes:
     """The last recorded answer of a script, taken out of its reply where it is one."""
     path = sorted((CORPUS / task / "answers" / script).iterdir())[-1]
@@ -305,6 +339,9 @@ def test_degenerate_answers_are_told_what_they_gave_up():
     named = {task: against_reference(task, "degenerate") for task in TASKS}
     # 31 of 32: the slow radix sort keeps all of its structure and takes one bit a pass where the reference takes four.
     assert [task for task, found in named.items() if not found] == ["radix_sort_pairs"]
+    reference = structure((CORPUS / "radix_sort_pairs" / "reference.cu").read_bytes())
+    slow = structure(last_answer("radix_sort_pairs", "degenerate"))
+    assert constants_changed(reference, slow) == ("kDigitBits 4 -> 1",)
     assert len(TASKS) == 32
     assert sum(any("shared tiling" in one for one in found) for found in named.values()) == 17
 
