@@ -28,7 +28,8 @@ class Flowed:
 
 @dataclass
 class Flowing:
-    """The unfinished iteration's texts. ``phase`` is empty when nothing has said more than the last event of the journal."""
+    """The unfinished iteration's texts. Each piece is made harmless by itself when it comes: of a sequence that was cut in two the
+    visible half may stay, and asking for a long text costs nothing but joining. ``phase`` is empty when nothing has said more than the last event of the journal."""
 
     iteration: int = 0
     phase: str = ""
@@ -39,20 +40,20 @@ class Flowing:
 
     @property
     def reply(self) -> str:
-        return plain_text(_joined(self._reply))
+        return _joined(self._reply)
 
     @property
     def reasoning(self) -> str:
-        return plain_text(_joined(self._reasoning))
+        return _joined(self._reasoning)
 
     def log(self, name: str) -> str:
         """What has come of a log, harmless."""
-        return plain_text(_joined(self._logs.get(name, [])))
+        return _joined(self._logs.get(name, []))
 
     def log_since(self, name: str, offset: int) -> tuple[str, int]:
         """What has come of a log from a character on, harmless, and the character to go on from."""
         text = _joined(self._logs.get(name, []))
-        return plain_text(text[offset:]), len(text)
+        return text[offset:], len(text)
 
     def apply(self, event: ev.Event) -> Flowed:
         """Take an event in."""
@@ -64,7 +65,7 @@ class Flowing:
             self.iteration = event.iteration
             self._forget()
         if isinstance(event, ev.ReplyDelta):
-            (self._reasoning if event.reasoning else self._reply).append(event.text)
+            (self._reasoning if event.reasoning else self._reply).append(plain_text(event.text))
             return self._in_phase("replying")
         if isinstance(event, ev.OutputArrived):
             return self._output(event)
@@ -74,8 +75,9 @@ class Flowing:
         name = LOG_OF.get(event.step, "test")
         room = MOST - self._sizes.get(name, 0)
         if room > 0:
-            self._logs.setdefault(name, []).append(event.text[:room])
-            self._sizes[name] = self._sizes.get(name, 0) + min(len(event.text), room)
+            text = plain_text(event.text[:room])
+            self._logs.setdefault(name, []).append(text)
+            self._sizes[name] = self._sizes.get(name, 0) + len(text)
         phase = self._in_phase(_PHASES[name])
         return Flowed(name, event.text.count("\n"), phase.phase_changed)
 

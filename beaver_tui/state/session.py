@@ -7,19 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
-import msgspec
-
 from beaver_tui.state.changes import EVERYTHING, changed_by
 from beaver_tui.state.errors import ErrorRow, error_rows, evidence_row
 from beaver_tui.state.facts import Alert, Facts, alert_of, best_step, facts_of
 from beaver_tui.state.flowing import Flowing
 from beaver_tui.state.steplogs import LOGS, log_text
 from beaver_tui.state.steps import StepRow, begun_iterations, step_rows
+from beaver_tui.state.texts import Texts, answer
 from engine import events as ev
-from engine.errors import BeaverError
 from engine.protocol import Protocol
 from engine.rundir import Cell
-from engine.store import Store, sha256
+from engine.store import Store
 from engine.task import Task
 from engine.text import plain_text
 from engine.trajectory import Iteration, Trajectory, fold
@@ -60,12 +58,11 @@ class Session:
         self.shown_events = 0
         self.position, self.following = 0, True
         self.base, self.pinned = Base.PREVIOUS, 0
-        self._store, self._clock = store, clock
+        self._texts, self._clock = Texts(store), clock
         self._flowing = Flowing()
         self._phase_began = clock()
         self._dismissed: set[int] = set()
         self._rows: list[StepRow] | None = None
-        self._sources: dict[str, bytes] = {}
         self._errors: dict[int, list[ErrorRow]] = {}
         self.unread = dict.fromkeys(LOGS, 0)
 
@@ -159,7 +156,7 @@ class Session:
         iteration = self._iteration(step)
         if iteration is None or iteration.candidate is None or iteration.candidate.solution is None:
             return None
-        return self._stored("solutions", iteration.candidate.solution)
+        return self._texts.solution(iteration.candidate.solution)
 
     def pin(self, step: int) -> None:
         """Compare with this step from now on."""
@@ -201,14 +198,7 @@ class Session:
         iteration = self._iteration(step)
         if iteration is None:
             return plain_text(self.task.error_log) if self.task is not None and name == self._start_log() else ""
-
-        def read(part: str) -> str | None:
-            try:
-                return self._store.read_log(step, part)
-            except BeaverError as error:
-                return f"(the log cannot be read: {error})"
-
-        stored = log_text(iteration, name, read)
+        stored = log_text(iteration, name, lambda part: self._texts.log(step, part))
         flowing = self._flowing.log(name) if self._shows_flow(step) else ""
         return "\n".join(filter(None, (stored, flowing)))
 
@@ -235,27 +225,16 @@ class Session:
         iteration = self._iteration(step)
         if iteration is None:
             return plain_text(self.task.prompt) if self.task is not None else ""
-        if iteration.request is None:
-            return ""
-        content = self._stored("prompts", iteration.request.prompt)
-        if content is None:
-            return f"(the prompt of {iteration.request.characters} characters is not stored in this run)"
-        try:
-            messages = msgspec.json.decode(content, type=list[dict[str, str]])
-        except (msgspec.MsgspecError, ValueError):
-            return plain_text(content.decode("utf-8", "replace"))
-        parts = [f"── {item.get('role', '')} ──\n\n{item.get('content', '')}" for item in messages]
-        return plain_text("\n\n".join(parts))
+        return self._texts.prompt(iteration.request) if iteration.request is not None else ""
 
     def reply(self, step: int) -> str:
         """What the fixer answered in a step, its reasoning first and apart; while it streams, what has come so far."""
         iteration = self._iteration(step)
         if iteration is None:
             return ""
-        if iteration.reply is None:
-            return _answer(self._flowing.reasoning, self._flowing.reply) if self._shows_flow(step) else ""
-        reasoning = self._text("responses", iteration.reply.reasoning) if iteration.reply.reasoning else ""
-        return _answer(reasoning, self._text("responses", iteration.reply.response))
+        if iteration.reply is not None:
+            return self._texts.reply(iteration.reply)
+        return answer(self._flowing.reasoning, self._flowing.reply) if self._shows_flow(step) else ""
 
     # facts
 
@@ -296,28 +275,8 @@ class Session:
         opened = self.trajectory.opened
         if self.task is not None and (opened is None or opened.broken == self.task.broken_sha):
             return self.task.broken
-        return self._stored("solutions", opened.broken) if opened is not None else None
-
-    def _stored(self, kind: str, digest: str) -> bytes | None:
-        """A stored text, None when the run no longer has it. Solutions are kept: they are drawn again with every key."""
-        if kind == "solutions" and digest in self._sources:
-            return self._sources[digest]
-        try:
-            content = self._store.get(kind, digest)
-        except (BeaverError, KeyError):
-            return None
-        if kind == "solutions" and sha256(content) == digest:
-            self._sources[digest] = content
-        return content
-
-    def _text(self, kind: str, digest: str) -> str:
-        content = self._stored(kind, digest)
-        return plain_text(content.decode("utf-8", "replace")) if content is not None else "(not stored in this run)"
+        return self._texts.solution(opened.broken) if opened is not None else None
 
 
 def _named(step: int) -> str:
     return f"step {step}" if step else "broken start"
-
-
-def _answer(reasoning: str, text: str) -> str:
-    return f"── reasoning ──\n\n{reasoning}\n\n── reply ──\n\n{text}" if reasoning else text

@@ -1,4 +1,4 @@
-"""How fast a store of 10,000 iterations opens: the list of all trajectories, again with what is known, and one trajectory.
+"""How fast a store of 10,000 iterations opens: the list of all trajectories, again with what is known, a run, a trajectory, and a flood of output.
 
     python tests/bench/bench_store.py
 
@@ -22,9 +22,11 @@ from beaver_tui.state.matrix import SweepView
 from beaver_tui.state.query import matches
 from beaver_tui.state.session import Session
 from beaver_tui.state.sources import StoredSource
+from engine import events as ev
 from tests.support.stores import make_store
 
 RUNS, CELLS, ITERATIONS = 40, 50, 5
+FLOOD = 20_000
 
 
 def timed(what: str, work: Callable[[], object]) -> None:
@@ -56,6 +58,18 @@ def main() -> None:
             assert len(msgspec.to_builtins(session.rows)) == ITERATIONS + 1
 
         timed("one trajectory", open_one)
+
+        def flood() -> None:
+            session = Session(runs[0].plan[0], runs[0].store(runs[0].plan[0]))
+            session.apply(ev.CandidateMade(iteration=1))
+            for number in range(FLOOD):
+                piece = f"ptxas info    : Used {number} registers\n" * 10
+                session.apply(ev.OutputArrived(iteration=1, step="build", stream="stderr", text=piece))
+                if number % 100 == 0:  # a screen asks now and then
+                    assert session.rows
+                    assert session.log(1, "build")
+
+        timed(f"{FLOOD} pieces of output", flood)
 
 
 if __name__ == "__main__":

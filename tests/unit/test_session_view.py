@@ -15,7 +15,7 @@ from engine.corpora import builtin_folder, load_corpus
 from engine.journal import read_journal
 from engine.protocol import Protocol
 from engine.rundir import Cell, RunDirectory
-from engine.store import MemoryStore, Store
+from engine.store import DiskStore, MemoryStore, Store
 from engine.text import plain_text
 
 RUN = RunDirectory(Path(__file__).parents[1] / "fixtures" / "h200" / "run")
@@ -93,7 +93,8 @@ def test_a_live_trajectory_ends_as_the_stored_one(data: st.DataObject):
 
 
 def test_what_flows_is_shown_until_the_record_takes_its_place():
-    session = opened()
+    store = MemoryStore()
+    session = opened(store)
     changed = session.apply(ev.RequestBuilt(iteration=1, prompt="0" * 64, feedback="L3"))
     assert {"steps", "prompt", "log:build"} <= changed
     assert (session.position, session.rows[1].phase) == (1, "asking")
@@ -104,7 +105,7 @@ def test_what_flows_is_shown_until_the_record_takes_its_place():
     assert session.rows[1].phase == "replying"
     assert session.reply(1) == "── reasoning ──\n\nlet me see\n\n── reply ──\n\n__global__ void f()"
 
-    session.apply(replied(session, "the whole reply"))
+    session.apply(replied(store, "the whole reply"))
     assert session.reply(1) == "the whole reply"
     session.apply(ev.CandidateMade(iteration=1, problem=None))
     output = ev.OutputArrived(iteration=1, step="build", stream="stderr", text="f.cu(3): error: no\n")
@@ -127,11 +128,22 @@ def test_what_flows_is_shown_until_the_record_takes_its_place():
     assert [(row.file, row.line, row.message) for row in session.error_rows(1)] == [("f.cu", 3, "no")]
 
 
-def test_the_whole_log_of_the_run_is_preferred_to_the_excerpt():
-    session = opened()
-    session._store.save_log(1, "build", "$ nvcc f.cu\nall of it\nto the end\n")
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_the_whole_log_of_the_run_is_preferred_to_the_excerpt(tmp_path: Path, kind: str):
+    store = MemoryStore() if kind == "memory" else DiskStore(tmp_path, tmp_path / "logs")
+    session = opened(store)
     session.apply(ev.Built(iteration=1, step=ev.StepRecord(command="nvcc", exit_code=0, stdout=ev.Excerpt(head="all"))))
+    assert store.read_log(1, "build") is None
+    assert session.log(1, "build") == "$ nvcc  [exit 0, 0.00 s]\nall"
+    store.save_log(1, "build", "$ nvcc f.cu\nall of it\nto the end\n")
     assert session.log(1, "build") == "$ nvcc f.cu  [exit 0, 0.00 s]\nall of it\nto the end"
+
+
+def test_a_log_that_cannot_be_read_says_so_in_its_place(tmp_path: Path):
+    session = opened(DiskStore(tmp_path, tmp_path / "logs"))
+    (tmp_path / "logs" / "1-build.txt").mkdir(parents=True)
+    session.apply(ev.Built(iteration=1, step=ev.StepRecord(command="nvcc", exit_code=0)))
+    assert "the log cannot be read" in session.log(1, "build")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +158,7 @@ def test_the_whole_log_of_the_run_is_preferred_to_the_excerpt():
     ids=["exit", "signal", "timeout", "memory", "not run"],
 )
 def test_a_log_says_how_its_step_ended(record: ev.StepRecord, how: str):
-    session = opened()
+    session = opened(MemoryStore())
     session.apply(ev.Tested(iteration=1, step=record))
     assert session.log(1, "test") == f"$ test  [{how}]"
 
@@ -225,14 +237,14 @@ HOSTILE = "a\x1b[2J\x1b]0;title\x07[/b][red]\x00\x9b2J\rb"
 
 
 def test_hostile_text_comes_out_harmless_everywhere():
-    session = opened(device=HOSTILE)
-    store = session._store
+    store = MemoryStore()
+    session = opened(store, device=HOSTILE)
     session.apply(ev.RequestBuilt(iteration=1, prompt=store.put("prompts", HOSTILE.encode()), feedback="L3"))
     session.apply(ev.ReplyDelta(iteration=1, text=HOSTILE))
     assert_harmless(session.reply(1))
     session.apply(ev.OutputArrived(iteration=1, step="build", stream="stdout", text=HOSTILE))
     assert_harmless(session.log(1, "build"))
-    session.apply(replied(session, HOSTILE, reasoning=HOSTILE))
+    session.apply(replied(store, HOSTILE, reasoning=HOSTILE))
     session.apply(ev.CandidateMade(iteration=1, solution=store.put("solutions", HOSTILE.encode())))
     session.apply(ev.PreflightDone(iteration=1, findings=[HOSTILE]))
     record = ev.StepRecord(command=HOSTILE, exit_code=1, stdout=ev.Excerpt(head=f"{HOSTILE}.cu(3): error: {HOSTILE}"))
@@ -267,8 +279,9 @@ def test_hostile_text_comes_out_harmless_everywhere():
         assert_harmless(text)
 
 
-def opened(device: str = "cpu") -> Session:
-    session = Session(Cell("t", "f"), MemoryStore())
+def opened(store: Store, device: str = "cpu") -> Session:
+    """A live trajectory of which nothing is known but its opening."""
+    session = Session(Cell("t", "f"), store)
     session.live = True
     session.apply(
         ev.TrajectoryOpened(
@@ -278,8 +291,7 @@ def opened(device: str = "cpu") -> Session:
     return session
 
 
-def replied(session: Session, text: str, reasoning: str = "") -> ev.ReplyReceived:
-    store = session._store
+def replied(store: MemoryStore, text: str, reasoning: str = "") -> ev.ReplyReceived:
     thoughts = store.put("responses", reasoning.encode()) if reasoning else None
     return ev.ReplyReceived(iteration=1, response=store.put("responses", text.encode()), reasoning=thoughts)
 
