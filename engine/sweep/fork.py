@@ -30,8 +30,6 @@ from engine.verdict import Signal
 FORK = "fork"
 """The action of the event that says where a fork came from, and how the name of its run ends."""
 
-MOST_NAME = 60
-
 _STAGNATION = "it ended there with {reason}; change early_stop to observe (--observe), or fork an earlier step"
 
 _REMEDIES: dict[str, str] = {
@@ -73,7 +71,7 @@ def fork_run(
     opened = _opening(run, cell, told(path, cell, events))
     protocol = read_protocol(None, msgspec.to_builtins(opened.protocol), protocol_changes or {})
     forked = Cell(cell.task, fixer.name if fixer is not None else cell.fixer, cell.attempt)
-    name = f"{run.record.name.removesuffix(f'-{FORK}')[: MOST_NAME - len(FORK) - 1]}-{FORK}"
+    name = f"{run.record.name.removesuffix(f'-{FORK}')}-{FORK}"
     came_from = f"{run.record.name} · {cell} · step {step}" + (f": {reason}" if reason else "")
     story = [
         msgspec.structs.replace(
