@@ -8,16 +8,20 @@ import shutil
 import socket
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from beaver_tui.state.catalog import Catalog, read_catalog
 from beaver_tui.state.sources import StoredSource, is_live
 from beaver_tui.state.status import STATUSES
 from engine import events as ev
 from engine.journal import Journal, encode, read_journal
-from engine.rundir import Cell, RunDirectory
+from engine.rundir import Cell, DeviceRecord, RunDirectory
 from tests.support.stores import RECORDED, make_store
 
 CELL = Cell("task-0", "fixer")
@@ -152,6 +156,38 @@ def test_a_journal_is_read_as_it_grows(run: RunDirectory):
             journal.append(event)
             got += source.read()
     assert (got, source.read(), source.problem) == (whole, [], "")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.floats(0, 1), max_size=8))
+def test_lines_that_arrive_in_pieces_are_read_when_they_are_whole(run: RunDirectory, cuts: list[float]):
+    path = run.journal(Cell("task-1", "fixer"))
+    content, whole = path.read_bytes(), read_journal(path)
+    places = [0, *sorted(int(cut * len(content)) for cut in cuts), len(content)]
+    path.write_bytes(b"")
+    source, got = StoredSource(run, Cell("task-1", "fixer")), []
+    for begin, end in pairwise(places):
+        with path.open("ab") as stream:
+            stream.write(content[begin:end])
+        got += source.read()
+        assert got == whole[: content[:end].count(b"\n")]
+    assert source.problem == ""
+
+
+def test_names_from_outside_are_shown_harmless(tmp_path: Path):
+    hostile = "a\x1b[2J\x1b]0;title\x07[/b]\tc\x9b2J"
+    made = make_store(tmp_path, runs=1, cells=1, iterations=1)[0]
+    record = msgspec.structs.replace(made.record, name=hostile, device=DeviceRecord(kind="cpu", name=hostile))
+    run = RunDirectory.create(record, [Cell(hostile, hostile)], tmp_path / hostile)
+    opened, *events = read_journal(made.journal(CELL))
+    opened = msgspec.structs.replace(opened, task=hostile, fixer=hostile, device=hostile)
+    with Journal(run.journal(run.plan[0])) as journal:
+        for event in (opened, *events):
+            journal.append(event)
+    row = next(row for row in read_catalog(tmp_path) if row.cell.task == hostile)
+    assert (row.task, row.fixer, row.device) == ("a[/b] c2J",) * 3
+    assert row.name.isprintable()
+    assert row.status == "failed", "the cell's own name opens it"
 
 
 def test_what_is_whole_before_the_damage_is_read_once(run: RunDirectory):
