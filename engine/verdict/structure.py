@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from engine.verdict.structure_model import Function, Launch, Site, Sites
+from engine.verdict.structure_python import cuda_in_python
 from engine.verdict.structure_rules import FEATURES, Feature, Kind
 from engine.verdict.structure_sites import find_sites
 from engine.verdict.structure_words import is_one
@@ -86,9 +87,12 @@ class Change:
         return _swapped(self).is_loss
 
 
-def structure(code: bytes) -> Structure:
-    """The structure of one CUDA source. Any bytes will do: what does not parse is counted as far as it can be read."""
-    found = find_sites(code)
+def structure(code: bytes, suffix: str = ".cu") -> Structure:
+    """The structure of one CUDA source. Any bytes will do: what does not parse is counted as far as it can be read.
+
+    ``suffix`` is that of the file; of a ".py" the strings that hold CUDA are read, and lines are still those of the file.
+    """
+    found = find_sites(cuda_in_python(code) if suffix == ".py" else code)
     live = _live(found)
     launches = tuple(launch for launch in found.launches if launch.function in live)
     sites: dict[str, list[Site]] = {feature.name: [] for feature in FEATURES}

@@ -234,13 +234,39 @@ def test_what_does_not_parse_costs_only_itself():
     assert (found.count("kernels"), found.count("shared_tiling"), found.count("barriers")) == (1, 1, 1)
 
 
+PYTHON = b'''
+from torch.utils.cpp_extension import load_inline
+
+cuda = """
+#include <cuda_runtime.h>
+__global__ void k(float* x) { __shared__ float tile[32]; }
+void go(float* x, int n) { k<<<n, 128>>>(x); }
+"""
+# __shared__ float none[2];
+module = load_inline(name="k", cuda_sources=cuda, cpp_sources="void go(float* x, int n);")
+'''
+
+
+@pytest.mark.parametrize("code", [PYTHON, PYTHON + b"def broken(:\n"], ids=["Python", "no Python any more"])
+def test_of_python_the_strings_with_cuda_are_read(code: bytes):
+    found = structure(code, ".py")
+    assert (found.lines("kernels"), found.lines("shared_tiling"), found.lines("launches")) == ((6,), (6,), (7,))
+    assert found.errors == ()
+
+
+@pytest.mark.filterwarnings("error")
+def test_python_with_odd_escapes_is_read_without_a_word():
+    assert structure(b'cuda = "__global__ void k() {} // \\d"', ".py").count("kernels") == 1
+
+
+@pytest.mark.parametrize("suffix", [".cu", ".py"])
 @pytest.mark.parametrize(
     "code",
     [b"", b"\xff\xfe\x00", b"(" * 5000, b"k<<<" * 500, b"import torch\nx = '''\n", bytes(range(256)) * 20],
     ids=["nothing", "no text", "brackets", "launches", "Python", "all bytes"],
 )
-def test_any_bytes_will_do(code: bytes):
-    assert structure(code).count("shared_tiling") == 0
+def test_any_bytes_will_do(code: bytes, suffix: str):
+    assert structure(code, suffix).count("shared_tiling") == 0
 
 
 def test_names_are_harmless_to_show():
