@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.text import shown_name
-from engine.verdict.structure import Change, Structure, compare
+from engine.verdict.structure import Change, Structure, compare, constants_changed
 from engine.verdict.structure_rules import FEATURES
 
 Tone = Literal["", "worse", "better", "other"]
@@ -88,9 +88,11 @@ def launches(this: Structure) -> list[str]:
     ]
 
 
-def notes(this: Structure) -> list[str]:
-    """What a reader has to know of the counts: what did not parse, what was read as text, what nothing calls."""
-    found = []
+def notes(this: Structure, baseline: Structure | None = None) -> list[str]:
+    """What a reader has to know beside the counts: named numbers that differ from the baseline's, what did not parse, what was
+    read as text, what nothing calls."""
+    changed = () if baseline is None else constants_changed(baseline, this)
+    found = [f"constants: {shown_name(', '.join(changed), 100)}"] if changed else []
     if this.errors:
         places = "1 place does" if len(this.errors) == 1 else f"{len(this.errors)} places do"
         found.append(f"{places} not parse (line {numbers(this.errors)}): counted as far as it could be read")

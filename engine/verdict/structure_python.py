@@ -28,7 +28,7 @@ def _strings(text: str) -> list[tuple[int, str]]:
     """Every string with the line, from 1, on which it begins."""
     try:
         with warnings.catch_warnings():
-            # Python says of "\\d" that it is odd, on the standard error of whoever reads: a screen may be there.
+            # Python says of "\d" that it is odd, on the standard error of whoever reads: a screen may be there.
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

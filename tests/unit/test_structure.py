@@ -341,6 +341,8 @@ def test_constants_that_shrank():
     before = structure(b"constexpr int kTile = 128, kSame = 4;\n#define BLOCK 256\nint i = 3;\nconst int kOther = f();")
     after = structure(b"constexpr int kTile = 16, kSame = 4;\n#define BLOCK 32\nint i = 1;\nconst int kOther = 1;")
     assert constants_changed(before, after) == ("kTile 128 -> 16", "BLOCK 256 -> 32")
+    assert structuretext.notes(after, before) == ["constants: kTile 128 -> 16, BLOCK 256 -> 32"]
+    assert structuretext.notes(after) == []
 
 
 def last_answer(task: str, script: str) -> bytes:
