@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beaver_tui.state.flowing import MOST
 from beaver_tui.state.session import Base, Session
 from beaver_tui.state.steplogs import LOGS
 from engine import events as ev
@@ -231,6 +232,14 @@ def test_an_alert_names_its_signal_and_what_can_be_done_until_it_is_read():
     assert [key for key, _ in alert.choices] == ["workbench.observe", "workbench.level", "workbench.human"]
     session.dismiss_alert()
     assert session.alert is None
+
+
+def test_a_log_that_does_not_end_is_kept_up_to_its_limit():
+    session = opened(MemoryStore())
+    session.apply(ev.RequestBuilt(iteration=1, prompt="0" * 64, feedback="L3"))
+    for _ in range(10):
+        session.apply(ev.OutputArrived(iteration=1, step="test", stream="stdout", text="x" * (MOST // 8)))
+    assert len(session.log(1, "test")) == MOST
 
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07[/b][red]\x00\x9b2J\rb"
