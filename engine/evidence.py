@@ -83,3 +83,9 @@ class Evidence(msgspec.Struct, kw_only=True, omit_defaults=True):
     solution_file: str = "solution.cu"
     harness_files: list[str] = []
     """Names of the files that belong to the task, to tell a fault in them from a fault in the solution."""
+
+    @property
+    def characters(self) -> int:
+        """Of text that a classifier has to read."""
+        logs = [text for step in (self.build, self.test) if step is not None for text in (step.stdout, step.stderr)]
+        return sum(map(len, logs)) + (len(self.sanitizer.output) if self.sanitizer is not None else 0)

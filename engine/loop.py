@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -14,6 +15,7 @@ from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers, RunError
 from engine.evidence import Evidence
 from engine.fixers.base import Fixer, FixRequest, Reply
+from engine.harness.aside import aside
 from engine.harness.examine import Examined, Job, Place
 from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
@@ -108,7 +110,8 @@ class _Play:
             async with aclosing(self._ask(number)) as asking:
                 async for event in asking:
                     yield event
-        candidate, code = self._candidate(iteration)
+        # in threads: differences and prompts of long files take tens of milliseconds, and a screen may live in this loop
+        candidate, code = await asyncio.to_thread(self._candidate, iteration)
         yield candidate
         examined = Examined(Evidence(preflight=[f"unusable_reply: {candidate.problem}"]), 0.0)
         if code is None:
@@ -120,12 +123,13 @@ class _Play:
                         examined = item
                     else:
                         yield item
-        verdict = self._verdict(iteration, examined.evidence)
+        verdict = await self._verdict(iteration, examined.evidence)
         yield verdict
         for signal in self._signals(iteration):
             yield signal
         if not verdict.passed:
-            yield ev.FeedbackGiven(iteration=number, level=self._protocol.feedback, text=self._feedback(iteration))
+            feedback = await asyncio.to_thread(self._feedback, iteration)
+            yield ev.FeedbackGiven(iteration=number, level=self._protocol.feedback, text=feedback)
         seconds = round(examined.own_seconds, 5)
         yield ev.IterationClosed(iteration=number, passed=verdict.passed, harness_seconds=seconds)
 
@@ -133,7 +137,7 @@ class _Play:
 
     async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
         rounds = [self._round(iteration) for iteration in shown_rounds(self._protocol, self.state.finished)]
-        messages = build_messages(self._task, self._protocol, rounds)
+        messages = await asyncio.to_thread(build_messages, self._task, self._protocol, rounds)
         prompt = encode_messages(messages)
         yield ev.RequestBuilt(
             iteration=number,
@@ -240,9 +244,10 @@ class _Play:
                 yield pump.result
                 return
 
-    def _verdict(self, iteration: Iteration, evidence: Evidence) -> ev.VerdictReached:
+    async def _verdict(self, iteration: Iteration, evidence: Evidence) -> ev.VerdictReached:
         """The classifier's verdict; under the in-loop gate a correct candidate that is not fast enough gets a signature."""
-        verdict = classify(evidence, ambiguous_unclassified=self._protocol.ambiguous_unclassified)
+        strict = self._protocol.ambiguous_unclassified
+        verdict = await aside(evidence.characters, classify, evidence, ambiguous_unclassified=strict)
         gate = self._gate(iteration) if verdict.passed else "off"
         return ev.VerdictReached(
             iteration=iteration.number,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
 _CONTROL = re.compile(
@@ -14,6 +15,12 @@ _CONTROL = re.compile(
     re.DOTALL,
 )
 
+_LONG_CONTROL = re.compile(r"\x1b[\]PX^_]")
+"""Begins a sequence that may go on over the ends of lines."""
+
+_PIECE = 64 << 10
+"""Characters."""
+
 
 def plain_text(text: str) -> str:
     """Text without terminal control sequences; line ends become ``\\n``, tabs and newlines stay.
@@ -22,7 +29,18 @@ def plain_text(text: str) -> str:
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROL.sub("", text)
+    if len(text) <= _PIECE or ("\x1b" in text and _LONG_CONTROL.search(text) is not None):
+        return _CONTROL.sub("", text)
+    return "".join(_CONTROL.sub("", piece) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole lines, some at a time: a screen may want its turn in between when a log of megabytes is cleaned in a thread."""
+    start = 0
+    while start < len(text):
+        end = text.rfind("\n", start, start + _PIECE) + 1 or text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def shown_name(name: str, width: int = 60) -> str:

@@ -81,6 +81,7 @@ def fork_live(
 
 def _live(opened: Opened, mode: Mode, listener: Listener) -> LiveRun:
     run = opened.sweep.run
+    _ = opened.harness.toolkit.root  # found by asking nvcc, once: not in the screen's loop
     try:
         config = opened.configs[run.plan[0].fixer]
         return LiveRun(run, Seat(opened.harness, opened.sweep.tasks, config), mode, listener)

@@ -90,7 +90,7 @@ class Checker:
             words[0] = sys.executable
         launch = checker_launch(words, self._workspace.checker, variables, _LIMITS)
         ended = await run_step(launch, _LIMITS)
-        self._steps.note(f"checker-{step}", command, ended)
+        await self._steps.note(f"checker-{step}", command, ended)
         return ended
 
     def _fault(self, step: str, ended: Ended) -> InfraError:

@@ -5,6 +5,7 @@ Builds, and whatever a checker does, happen outside the GPU's lock; only program
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 from engine import events as ev
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
+from engine.harness.aside import aside
 from engine.harness.builds import Builds
 from engine.harness.checker import Checker
 from engine.harness.measure import Measurement
@@ -84,7 +86,7 @@ class Examination:
         self._emit_findings()
         if evidence.preflight:
             return evidence
-        with self.workspace() as workspace:
+        async with self.workspace() as workspace:
             await self.build(workspace)
             if self._goes_on() and evidence.build is not None and evidence.build.ok:
                 if self._device.missing:
@@ -113,9 +115,15 @@ class Examination:
     def _emit_findings(self) -> None:
         self._steps.emit(ev.PreflightDone(iteration=self._job.iteration, findings=list(self._evidence.preflight)))
 
-    def workspace(self) -> Workspace:
-        """A fresh one with the candidate in it."""
-        return self._steps.stand.workspace(self._task, self._job.code, self._scratch)
+    @asynccontextmanager
+    async def workspace(self) -> AsyncIterator[Workspace]:
+        """A fresh one with the candidate in it, removed at the end."""
+        workspace = self._steps.stand.workspace(self._task, self._job.code, self._scratch)
+        try:
+            yield workspace
+        finally:
+            # in a thread: a candidate may have left thousands of files; shielded: a second cancellation must not leave them
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, workspace.close))
 
     @asynccontextmanager
     async def _gpu(self) -> AsyncIterator[None]:
@@ -128,10 +136,10 @@ class Examination:
     async def build(self, workspace: Workspace) -> Ended:
         command = backends.build_command(self._task, self._device)
         ended = await self._builds.make(self._steps, workspace, "build", command, self._budgets.build)
-        self._evidence.build = ended.evidence()
+        self._evidence.build = await aside(ended.printed, ended.evidence)
         # without a GPU the architecture is our guess: an instruction that it lacks is not the candidate's fault
         self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind != "cuda"
-        record = ended.record(command.text)
+        record = await aside(ended.printed, ended.record, command.text)
         self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
         return ended
 
@@ -160,16 +168,16 @@ class Examination:
         async with self._gpu():
             ended = await self._steps.run(workspace, "test", self._test, self._budgets.test)
         evidence = self._evidence
-        evidence.test = ended.evidence()
+        evidence.test = await aside(ended.printed, ended.evidence)
         if evidence.test.ok:
             if self._checker is not None:
                 evidence.check = await self._checker.compare()
                 if self._job.outputs is not None:
                     shutil.copytree(workspace.checker / "out", self._job.outputs)
             elif self._spec.pass_evidence is not None:
-                found = re.search(self._spec.pass_evidence, evidence.test.stdout, re.MULTILINE)
-                evidence.pass_evidence = found is not None
-        self._tested = ended.record(self._test)
+                pattern, said = self._spec.pass_evidence, evidence.test.stdout
+                evidence.pass_evidence = await aside(len(said), re.search, pattern, said, re.MULTILINE) is not None
+        self._tested = await aside(ended.printed, ended.record, self._test)
         self._emit_tested(self._tested)
 
     async def feed(self, workspace: Workspace) -> Checker | None:
@@ -194,8 +202,8 @@ class Examination:
             )
         )
 
-    def _category(self) -> str:
-        return classify(self._evidence).category
+    async def _category(self) -> str:
+        return (await aside(self._evidence.characters, classify, self._evidence)).category
 
     def _has_report(self) -> bool:
         return self._evidence.sanitizer is not None and self._evidence.sanitizer.exit_code == backends.SANITIZER_EXIT
@@ -210,10 +218,10 @@ class Examination:
     async def _look_closer(self, tested: Workspace) -> str:
         """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
         which a report may change."""
-        category = self._category()
+        category = await self._category()
         if not self._sanitizes or category not in _LOOK_CLOSER:
             return category
-        with self.workspace() as workspace:
+        async with self.workspace() as workspace:
             program = self.sanitizer(workspace)
             if program is None:
                 return category
@@ -222,10 +230,10 @@ class Examination:
                 return category
             await self.feed(workspace)
             await self.sanitize(program, "memcheck", workspace)
-            wrong = self._category() == Category.FUNCTIONAL_CORRECTNESS
+            wrong = await self._category() == Category.FUNCTIONAL_CORRECTNESS
             if wrong and self._job.hazards and await self._unsteady(tested):
                 await self.sanitize(program, "racecheck", workspace)
-        return self._category()
+        return await self._category()
 
     def sanitizer(self, workspace: Workspace) -> Path | None:
         """compute-sanitizer for what is built in ``workspace``, None where there is none."""
@@ -236,7 +244,7 @@ class Examination:
         command = backends.sanitizer_command(program, tool, self._test)
         async with self._gpu():
             ended = await self._steps.run(workspace, tool, command, self._budgets.sanitizer)
-        output = ended.stdout.text() + ended.stderr.text()
+        output = await aside(ended.printed, lambda: ended.stdout.text() + ended.stderr.text())
         self._evidence.sanitizer = SanitizerEvidence(
             tool=tool, exit_code=ended.exit_code, output=output, seconds=ended.seconds
         )

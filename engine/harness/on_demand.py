@@ -6,8 +6,8 @@ and kills what runs when it is cancelled. Raises InfraError when the machine, or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from engine import events as ev
@@ -28,8 +28,8 @@ async def preview(
 ) -> ev.Built:
     """Compile only. Needs no device."""
     watch = _Watch(emit)
-    with _examining(harness, Job(task, code, 0, 0), watch, save_log) as examination:
-        with examination.workspace() as workspace:
+    async with _examining(harness, Job(task, code, 0, 0), watch, save_log) as examination:
+        async with examination.workspace() as workspace:
             await examination.build(workspace)
         return watch.built[-1]
 
@@ -48,10 +48,8 @@ async def sanitize(
     the events."""
     _check_runs(harness)
     watch = _Watch(emit)
-    with (
-        _examining(harness, Job(task, code, 0, seed), watch, save_log) as examination,
-        examination.workspace() as workspace,
-    ):
+    job = Job(task, code, 0, seed)
+    async with _examining(harness, job, watch, save_log) as examination, examination.workspace() as workspace:
         program = examination.sanitizer(workspace)
         if program is None:
             raise InfraError(
@@ -84,7 +82,7 @@ async def time(
     watch = _Watch(emit)
     job = Job(task, code, 0, seed, gate=protocol.gate, launches=protocol.launches)
     note = "the task says nothing about timing"
-    with _examining(harness, job, watch, save_log) as examination, examination.workspace() as workspace:
+    async with _examining(harness, job, watch, save_log) as examination, examination.workspace() as workspace:
         built = await examination.build(workspace)
         if built.exit_code != 0:
             note = "the candidate does not build"
@@ -138,8 +136,8 @@ class _Watch:
         self.emit(event)
 
 
-@contextmanager
-def _examining(harness: Harness, job: Job, emit: Emit, save_log: SaveLog) -> Iterator[Examination]:
+@asynccontextmanager
+async def _examining(harness: Harness, job: Job, emit: Emit, save_log: SaveLog) -> AsyncIterator[Examination]:
     try:
         yield harness.examination(job, StepRunner(harness.stand, job.iteration, emit, save_log))
     except OSError as error:

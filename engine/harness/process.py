@@ -47,6 +47,11 @@ class Ended:
     peak_memory: int
     disk_killed: bool = False
 
+    @property
+    def printed(self) -> int:
+        """Bytes of output that were kept."""
+        return self.stdout.total - self.stdout.omitted + self.stderr.total - self.stderr.omitted
+
     def evidence(self) -> StepEvidence:
         return StepEvidence(
             exit_code=self.exit_code,

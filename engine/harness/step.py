@@ -12,6 +12,7 @@ from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.errors import InfraError
 from engine.harness import backends
+from engine.harness.aside import aside
 from engine.harness.backends import Command
 from engine.harness.limits import Limits
 from engine.harness.process import Ended, run_step
@@ -23,7 +24,7 @@ from engine.text import plain_text
 
 Emit = Callable[[ev.Event], None]
 SaveLog = Callable[[str, str], None]
-"""Keeps the whole log of a step: (step, text)."""
+"""Keeps the whole log of a step: (step, text). Called in a thread when the log is large."""
 
 _MOUNTED_FILES = 256
 """Above this many files the workspace is protected by comparing it, not by a mount for each file."""
@@ -66,9 +67,12 @@ class StepRunner:
     tampered: list[str] = field(default_factory=list)
     spent: float = 0.0
 
-    def note(self, step: str, command: str, ended: Ended) -> None:
+    async def note(self, step: str, command: str, ended: Ended) -> None:
         """Keep a step's whole log and its time."""
         self.spent += ended.seconds
+        await aside(ended.printed, self._save, step, command, ended)
+
+    def _save(self, step: str, command: str, ended: Ended) -> None:
         self.save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
 
     async def build(self, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
@@ -114,7 +118,7 @@ class StepRunner:
 
         launch = self.stand.sandbox.launch(command, box, limits)
         ended = await run_step(launch, limits, stream, disk=workspace.path)
-        self.note(step, command, ended)
+        await self.note(step, command, ended)
         after = workspace.fingerprint(files)
         changed = sorted(name for name in files if after[name] != before[name] and not name.startswith("out/"))
         if changed:
