@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from beaver_tui.live.draft import DraftFile
 from beaver_tui.live.proposal import Proposal
 from beaver_tui.live.steered import Intervention, Mode, SteeredFixer
 from engine import events as ev
@@ -29,6 +30,9 @@ from engine.task import Task
 
 DESK = "desk"
 """The person's folder in a run, when the fixer has none of its own."""
+
+DRAFT = "draft.json"
+"""Replies to the open question, in the run's folder."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,8 @@ class LiveRun:
         self._heard: list[Callable[[News], None]] = []
         inner = build_fixer(seat.config, os.environ)
         self._desk = inner if isinstance(inner, HumanFixer) else HumanFixer(run.path / DESK)
-        self._fixer = SteeredFixer(inner, self._desk, mode, self._journal_intervention, self._tell_change)
+        drafts = DraftFile(run.path / DRAFT)
+        self._fixer = SteeredFixer(inner, self._desk, mode, drafts, self._journal_intervention, self._tell_change)
         self._desk.subscribe(lambda change: self._tell(News("desk", change.summary)))
         self._fixer.subscribe_notices(lambda line: self._tell(News("notice", line)))
         self._sweep = Sweep(run, seat.tasks, {self.cell.fixer: self._fixer}, seat.harness, 1, self._pass_on)
@@ -151,6 +156,11 @@ class LiveRun:
     def stop(self) -> None:
         """End after the step that is running, and wait for nobody. The journal resumes."""
         self._sweep.stop()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._sweep.stopping
 
     def cancel(self) -> None:
         """End at once, and kill what runs. The journal resumes."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from beaver_tui.live.draft import DraftFile
 from beaver_tui.live.proposal import Proposal, edited, propose, spent_words, with_earlier
 from engine.errors import RunError
 from engine.fixers.base import Fixer, FixRequest, Interrupted, Notice, Reply, Waiting
 from engine.fixers.human import HumanFixer
-from engine.prompts import after_rejection
 
 Mode = Literal["auto", "confirm", "human"]
 """auto: the configured fixer answers. confirm: its replies wait for a person. human: a person answers at the desk."""
@@ -36,6 +36,7 @@ class SteeredFixer:
     """Answers for ``inner`` in the way that ``mode`` says, which may change while a question is open.
 
     ``desk`` is the person's place; when ``inner`` is itself a person it is the same fixer, and every mode means that person.
+    ``drafts`` keeps what is paid for and not answered yet, so that a run that was stopped meanwhile goes on where it was.
     ``journaling`` is called for all that changes what would have happened otherwise, ``changed`` whenever a proposal comes or
     goes. Belongs to one event loop.
     """
@@ -45,13 +46,14 @@ class SteeredFixer:
         inner: Fixer,
         desk: HumanFixer,
         mode: Mode,
+        drafts: DraftFile,
         journaling: Journaling,
         changed: Callable[[Literal["mode", "proposal"]], None],
     ) -> None:
         self.name = inner.name
         self.mode: Mode = mode
         self.proposal: Proposal | None = None
-        self._inner, self._desk = inner, desk
+        self._inner, self._desk, self._drafts = inner, desk, drafts
         self._journaling, self._changed = journaling, changed
         self._asking: int | None = None
         self._decision: _Accepted | _Rejected | None = None
@@ -67,25 +69,25 @@ class SteeredFixer:
             self._asking = None
 
     async def _answer(self, request: FixRequest) -> Reply:
-        earlier: list[Reply] = []
-        lost_calls = 0
-        question = request
+        draft = self._drafts.load(request.attempt, request.iteration)
         while True:
             if self._by_person:
+                if draft.waiting is not None:
+                    draft = self._drafts.save(draft.put_aside())
                 reply = await self._unless_turned(self._desk.propose(request))
                 if reply is not None:
-                    return with_earlier(reply, earlier, lost_calls)
+                    return with_earlier(reply, draft.spent, draft.lost_calls)
                 continue
-            reply = await self._unless_turned(self._inner.propose(question))
-            if reply is None:
-                lost_calls += 1
+            if draft.waiting is None:
+                reply = await self._unless_turned(self._inner.propose(draft.question(request)))
+                draft = draft.answered(reply)
+                if self.mode != "auto" or draft.spent:
+                    self._drafts.save(draft)  # a reply is paid for: it must not be lost while a person thinks about it
                 continue
-            decision = await self._decide(request, reply)
+            decision = await self._decide(request, draft.waiting)
             if isinstance(decision, _Accepted):
-                return with_earlier(decision.reply, earlier, lost_calls)
-            earlier.append(reply)
-            if isinstance(decision, _Rejected):
-                question = replace(question, messages=after_rejection(question.messages, reply.text, decision.remark))
+                return with_earlier(decision.reply, draft.spent, draft.lost_calls)
+            draft = self._drafts.save(draft.put_aside() if decision is None else draft.reject(decision.remark))
 
     async def close(self) -> None:
         await self._inner.close()
@@ -166,7 +168,7 @@ class SteeredFixer:
             return _Accepted(reply)
         if self.mode == "human":
             return None
-        self._decision, self.proposal = None, propose(request, reply)
+        self._decision, self.proposal = None, await asyncio.to_thread(propose, request, reply)
         self._changed("proposal")
         try:
             while self._decision is None and self.mode == "confirm":

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from beaver_tui.live.start import fork_live, resume_live, start_live
 from engine import events as ev
 from engine.cells import read_cell
 from engine.errors import ConfigError, RunError
+from engine.rundir import RunDirectory
 from engine.sweep.opening import Options
 from engine.trajectory import Trajectory
 from tests.support.openai_server import OpenAIServer, hang_mid_stream, status
@@ -312,3 +316,62 @@ async def test_a_service_that_refuses_ends_it_with_the_reason(begin):
     live.close()
     assert "who are you?" in live.error
     assert (live.over, story(live).closed) == (True, None)
+
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from beaver_tui.live.start import start_live
+from engine.sweep.opening import Options
+
+corpus, out = sys.argv[1:]
+options = Options(corpus=corpus, fixers=("scripted:s",), out=Path(out), device="cpu")
+live = start_live(options, warn=print, interactive=True)
+live.listener = lambda event: print(type(event).__name__, flush=True)
+asyncio.run(live.play())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL], ids=["the terminal closes", "killed"])
+@pytest.mark.parametrize("moment", ["ReplyReceived", "OutputArrived", "VerdictReached"])
+def test_whatever_ends_the_process_leaves_a_journal_that_resumes(tmp_path: Path, number: int, moment: str):
+    write_task(tmp_path / "corpus", answers={"s": [ALSO_BROKEN, SOLUTION]})
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", PROGRAM, str(tmp_path / "corpus"), str(tmp_path / "run")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert moment in (line.strip() for line in process.stdout)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == -number
+    assert beaver("--batch", "--resume", tmp_path / "run").code == 0
+    run = RunDirectory(tmp_path / "run")
+    past = read_cell(run, run.plan[0])
+    assert [iteration.verdict.category for iteration in past.finished] == ["buildability", "passed"]
+    assert past.opened.interactive
+
+
+async def test_a_stop_while_a_person_thinks_loses_no_reply(begin):
+    """What was rejected and what waits is asked for no second time, and counted once."""
+    with OpenAIServer(lambda messages: reply(SOLUTION if len(messages) > 2 else WRONG)) as server:
+        live = begin(fixer=f"chat:m@{server.url}", mode="confirm")
+        playing = await when(live, lambda: live.proposal, "a proposal waits")
+        live.reject("start the loop at 0")
+        await until_async(lambda: live.proposal and live.proposal.code == SOLUTION.encode(), "another one waits")
+        live.stop()
+        await playing
+        live.close()
+        again = resume_live(live.run.path, warn=ignore, mode="confirm")
+        playing = await when(again, lambda: again.proposal, "it waits again")
+        again.accept()
+        await playing
+        again.close()
+        assert len(server.requests) == 2
+        spent = [
+            server_tokens(body["messages"], text) for body, text in zip(server.bodies, (WRONG, SOLUTION), strict=True)
+        ]
+    received = story(again).finished[0].reply
+    assert (received.calls, received.tokens_in, received.tokens_out) == (2, *map(sum, zip(*spent, strict=True)))
+    assert categories(again) == ["passed"]
