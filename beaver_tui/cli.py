@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     import click
 
 USAGE = """\
-usage: beaver-tui --batch [OPTIONS]     repair tasks headless; see beaver-tui --batch --help
+usage: beaver-tui [TASK | RUN] [OPTIONS]  the workbench: at home, live on a task, or on a stored run
+       beaver-tui --batch [OPTIONS]       repair tasks headless; see beaver-tui --batch --help
        beaver-tui COMMAND [ARGUMENTS]
 
 commands:
+  open       the workbench, by its own name: beaver-tui open --help
+  replay     step through a stored run
   tasks      list and check the tasks of a corpus
   verify     show on this machine that each task holds what it promises
   init       make a task of a failing program of your own
@@ -64,7 +67,7 @@ def _run(words: list[str]) -> int:
     if words[:1] in (["--version"], ["-V"]):
         print(f"beaver-tui {__version__}")
         return 0
-    if not words or words[0] in ("--help", "-h", "help"):
+    if words[:1] in (["--help"], ["-h"], ["help"]) or (not words and not _at_a_terminal()):
         print(USAGE)
         return 0 if words else USAGE_ERROR
     from engine.errors import BeaverError
@@ -87,7 +90,7 @@ def _dispatch(words: list[str]) -> int:
     else:
         from beaver_tui.commands import COMMANDS
 
-        name, words = words[0], words[1:]
+        name, words = _command(words)
         if name not in COMMANDS:
             _complain("beaver-tui", f"{name}: no such command{_nearest(name, words)}")
             return USAGE_ERROR
@@ -102,6 +105,23 @@ def _dispatch(words: list[str]) -> int:
     except click.ClickException as error:
         _complain(name, error.format_message())
         return USAGE_ERROR
+
+
+def _command(words: list[str]) -> tuple[str, list[str]]:
+    """The command that is meant, and its words: without a command's name, the workbench on what is named."""
+    from beaver_tui.commands import COMMANDS
+
+    if not words:
+        return "open", []
+    if words[0] in COMMANDS:
+        return words[0], words[1:]
+    from beaver_tui.open import opens
+
+    return ("open", words) if opens(words) else (words[0], words[1:])
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _invoke(command: click.Command, name: str, words: list[str]) -> int:

@@ -13,6 +13,7 @@ from beaver_tui.authoring.home import apply, init
 from beaver_tui.authoring.tasks import tasks
 from beaver_tui.authoring.verify import verify
 from beaver_tui.diffs import diff
+from beaver_tui.open import replay, workbench
 
 
 @click.command()
@@ -77,6 +78,8 @@ def manifest(run: Path) -> int:
 
 
 COMMANDS = {
+    "open": workbench,
+    "replay": replay,
     "tasks": tasks,
     "verify": verify,
     "init": init,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from engine.errors import ConfigError
 from engine.yaml_file import read_yaml
@@ -37,6 +37,7 @@ SCOPES = {
     "runs": "Runs",
     "workbench": "Workbench",
     "human": "Human fixer",
+    "proposal": "A candidate that waits",
     "compare": "Compare",
     "sweep": "Sweep",
     "text": "Logs, code and diffs",
@@ -51,7 +52,7 @@ KEYS: tuple[Key, ...] = (
     Key("app.palette", "ctrl+p", "app.command_palette", "all", "Every action by name.", shown=True),
     Key("app.quit", "ctrl+q", "app.leave", "quit", "Leave; asks first while a run is live."),
     Key("app.interrupt", "ctrl+c", "app.interrupt", "stop", "Stop the iteration; once more: the run.", priority=True),
-    Key("app.back", "q,escape", "app.back", "back", "Back to the screen before."),
+    Key("app.back", "q,escape", "app.go_back", "back", "Back to the screen before."),
     Key("app.next_pane", "tab", "app.focus_next", "next pane", "The next pane."),
     Key("app.previous_pane", "shift+tab", "app.focus_previous", "previous pane", "The pane before."),
     Key("app.theme", "ctrl+t", "app.next_theme", "theme", "The next theme."),
@@ -120,13 +121,19 @@ KEYS: tuple[Key, ...] = (
     Key("workbench.sanitize", "S", "sanitize", "sanitize", "Run the sanitizers on this candidate.", shown=True),
     Key("workbench.time", "T", "time", "time", "Time this candidate against the reference.", shown=True),
     Key("workbench.apply", "A", "apply", "apply", "Write this candidate as a patch, or into a folder."),
-    Key("workbench.dismiss", "d", "dismiss", "read", "Put the alert away."),
+    Key("workbench.dismiss", "d", "put_away", "read", "Put the alert away."),
     # Human fixer
     Key("human.edit", "e", "edit", "edit", "Open the file in $EDITOR.", shown=True),
     Key("human.submit", "enter,ctrl+s", "submit", "submit", "Hand the file in.", shown=True),
     Key("human.preview", "b", "preview", "compile", "Compile only; costs no iteration.", shown=True),
     Key("human.sanitize", "S", "sanitize", "sanitize", "Run the sanitizers on the file as it is.", shown=True),
     Key("human.auto", "a,f8", "mode('auto')", "auto", "Give the trajectory back to its fixer.", shown=True),
+    Key("human.tab", "t", "next_reading", "next tab", "Error, Prompt, Build in turn."),
+    # A proposal in confirm mode
+    Key("proposal.accept", "y", "accept", "accept", "This candidate is built and tested."),
+    Key("proposal.reject", "r", "reject", "reject", "Ask the fixer again, with a remark; costs no iteration."),
+    Key("proposal.edit", "e", "edit", "edit", "Edit the candidate, then hand it in."),
+    Key("proposal.later", "escape,q", "later", "later", "Leave it waiting; c comes back to it."),
     # Compare
     Key("compare.previous", "h,left", "step(-1)", "step back", "Both sides one iteration back.", shown=True),
     Key("compare.next", "l,right", "step(1)", "step on", "Both sides one iteration on.", shown=True),
@@ -161,7 +168,42 @@ KEYS: tuple[Key, ...] = (
 )
 
 
-def bindings(scope: str) -> list[Binding]:
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "dollar_sign": "$",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "underscore": "_",
+    "colon": ":",
+    "full_stop": ".",
+    "comma": ",",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+
+_user_keys: dict[str, str] = {}
+
+
+def use_keymap(keys: dict[str, str]) -> None:
+    """Show a user's keys, by id, where keys are shown."""
+    _user_keys.clear()
+    _user_keys.update(keys)
+
+
+def shown_keys(name: str, first: bool = True) -> str:
+    """The keys of an action as a person reads them: "?" and not question_mark."""
+    keys = _user_keys.get(name) or next(key.keys for key in KEYS if key.id == name)
+    shown = [_NAMES.get(part.strip(), part.strip()).replace("ctrl+", "^") for part in keys.split(",")]
+    return shown[0] if first else " ".join(shown)
+
+
+def bindings(scope: str) -> list[BindingType]:
     """The bindings of one scope, each with its id, so that a user's keymap can change it."""
     return [
         Binding(key.keys, key.action, key.label, show=key.shown, priority=key.priority, id=key.id, tooltip=key.help)

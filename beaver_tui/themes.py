@@ -12,7 +12,18 @@ from engine.yaml_file import read_yaml
 DEFAULT = "lodge"
 STYLE_SHEET = "beaver.tcss"
 
-_COLOURS = ("primary", "secondary", "accent", "foreground", "background", "surface", "panel", "success", "warning", "error")
+_COLOURS = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "success",
+    "warning",
+    "error",
+)
 
 
 def themes_folder() -> Path:
@@ -31,7 +42,9 @@ def read_theme(path: Path) -> Theme:
         raise ConfigError(f"{path}: must be a mapping of colours")
     wanted = {"name", "dark", "variables", *_COLOURS}
     if wrong := sorted(wanted.symmetric_difference(content)):
-        raise ConfigError(f"{path}: {', '.join(map(str, wrong))}: missing or unknown; a theme has {', '.join(sorted(wanted))}")
+        raise ConfigError(
+            f"{path}: {', '.join(map(str, wrong))}: missing or unknown; a theme has {', '.join(sorted(wanted))}"
+        )
     return Theme(**content)
 
 

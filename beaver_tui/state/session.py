@@ -64,6 +64,7 @@ class Session:
         self._dismissed: set[int] = set()
         self._rows: list[StepRow] | None = None
         self._errors: dict[int, list[ErrorRow]] = {}
+        self._results: dict[tuple[int, str], str] = {}
         self.unread = dict.fromkeys(LOGS, 0)
 
     # events
@@ -200,7 +201,13 @@ class Session:
             return plain_text(self.task.error_log) if self.task is not None and name == self._start_log() else ""
         stored = log_text(iteration, name, lambda part: self._texts.log(step, part))
         flowing = self._flowing.log(name) if self._shows_flow(step) else ""
-        return "\n".join(filter(None, (stored, flowing)))
+        return "\n".join(filter(None, (stored, flowing, self._results.get((step, name), ""))))
+
+    def add_result(self, step: int, name: str, text: str) -> None:
+        """What was asked for beside the loop, at the end of one of a step's logs; the last one stays until the session ends."""
+        self._results[step, name] = plain_text(text)
+        self._errors.pop(step, None)
+        self.unread[name] += text.count("\n") + 1
 
     def output_since(self, step: int, name: str, offset: int) -> tuple[str, int]:
         """What a running step has printed from ``offset`` on, and the offset to go on from: for a view that appends."""

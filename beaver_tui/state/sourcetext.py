@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 from beaver_tui.state.visible import visible_source
@@ -13,8 +14,9 @@ from beaver_tui.state.visible import visible_source
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-MOST_LEXED = 500_000
-"""Characters of the largest file that is coloured; a larger one is shown plain."""
+MOST_LEXED, LONGEST_LEXED, MOST_SECONDS = 500_000, 1000, 1.0
+"""Characters of the largest file and of the longest line that are coloured, and CPU seconds for all of it: a lexer made of patterns
+takes minutes over some texts, and a candidate may hold any. What is beyond is shown plain."""
 
 CUDA_SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".c", ".cc", ".cpp")
 
@@ -75,14 +77,14 @@ def plain_source(code: bytes) -> SourceText:
 def tokens_of(lines: tuple[str, ...], file: str) -> tuple[tuple[Token, ...], ...]:
     """The tokens of each line, in order and apart from each other.
 
-    Blank lines are kept from the lexer: it takes time with the square of their number.
+    Blank lines are kept from the lexer: it takes time with the square of their number. So are very long ones.
     """
     tokens: list[tuple[Token, ...]] = [()] * len(lines)
-    filled = [number for number, line in enumerate(lines) if line.strip()]
+    filled = [number for number, line in enumerate(lines) if line.strip() and len(line) <= LONGEST_LEXED]
     text = "".join(f"{lines[number]}\n" for number in filled)
     lexer = _lexer(file, text) if len(text) <= MOST_LEXED else None
     if lexer is not None:
-        for number, row in zip(filled, _rows(lexer, text), strict=True):
+        for number, row in zip(filled, _rows(lexer, text), strict=False):
             tokens[number] = _corrected(lines[number], row)
     return tuple(tokens)
 
@@ -100,10 +102,13 @@ def _lexer(file: str, text: str) -> Lexer | None:
 
 
 def _rows(lexer: Lexer, text: str) -> Iterator[list[Token]]:
-    """One list of tokens for each line of ``text``, which ends with a line feed."""
+    """One list of tokens for each line of ``text``, which ends with a line feed; none any more when time is up."""
+    stop = thread_time() + MOST_SECONDS
     row: list[Token] = []
     at = 0
     for _, kind, value in lexer.get_tokens_unprocessed(text):
+        if thread_time() > stop:
+            return
         name = _kind(kind, value)
         for number, piece in enumerate(value.split("\n")):
             if number:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 from textual import events
+from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.geometry import Region
 from textual.message import Message
@@ -13,7 +14,7 @@ from textual.widgets import Static
 
 from beaver_tui.glyphs import sign
 from beaver_tui.state.steps import StepRow
-from beaver_tui.widgets.painting import category_text, duration, harmless, lines_changed, speed
+from beaver_tui.widgets.painting import Colours, category_text, duration, harmless, lines_changed, speed
 
 LINES = 2
 """Rows of the screen that an entry takes."""
@@ -35,12 +36,16 @@ class Timeline(VerticalScroll, can_focus=False):
     """``show`` draws all entries; a click on one posts ``StepChosen``."""
 
     class StepChosen(Message):
-        def __init__(self, step: int) -> None:
+        def __init__(self, timeline: Timeline, step: int) -> None:
             super().__init__()
-            self.step = step
+            self.timeline, self.step = timeline, step
 
-    def compose(self):  # type: ignore[no-untyped-def]
-        yield Static(id="steps")
+        @property
+        def control(self) -> Timeline:
+            return self.timeline
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="steps")
 
     def show(self, rows: Sequence[StepRow], position: int, planned: int) -> None:
         """``position`` is the step that the other panes show; ``planned`` iterations are promised by the protocol."""
@@ -54,7 +59,7 @@ class Timeline(VerticalScroll, can_focus=False):
             text.append("\n")
         for number in range(len(rows), planned + 1):
             text.append(f"  {number} {sign('dot')}\n\n", style=colours.get("quiet", ""))
-        self.query_one("#steps", Static).update(text)
+        self.query_one(".steps", Static).update(text)
         self.scroll_to_region(Region(0, position * LINES, 1, LINES), animate=False)
 
     def _head(self, row: StepRow, chosen: bool) -> Text:
@@ -88,18 +93,18 @@ class Timeline(VerticalScroll, can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         offset = event.y + int(self.scroll_offset.y)
-        self.post_message(self.StepChosen(offset // LINES))
+        self.post_message(self.StepChosen(self, offset // LINES))
 
 
-def glyph_line(app_colours, rows: Sequence[StepRow], position: int) -> Text:  # type: ignore[no-untyped-def]
+def glyph_line(colours: Colours, rows: Sequence[StepRow], position: int) -> Text:
     """The timeline of a narrow terminal: one sign a step, the shown one in brackets."""
     text = Text(no_wrap=True)
     for row in rows:
-        mark = category_text(app_colours, row.category, "") if row.category else Text(sign("running"))
+        mark = category_text(colours, row.category, "") if row.category else Text(sign("running"))
         if row.number == position:
             text.append("[").append_text(mark).append("]")
         else:
             text.append(" ").append_text(mark).append(" ")
         if row.signals:
-            text.append(sign("signal"), style=app_colours["warning"])
+            text.append(sign("signal"), style=colours["warning"])
     return text

@@ -1,0 +1,92 @@
+"""Opening the user's own editor and pager: what they do to the terminal is undone, and what they say is not believed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+Suspend = Callable[[], AbstractContextManager[None]]
+"""Gives the terminal away and takes it back: ``App.suspend``."""
+
+FALLBACKS = ("nano", "vim", "vi")
+WINDOWED = ("code", "codium", "gvim", "subl", "gedit", "kate", "mate", "zed")
+"""Editors with windows of their own: they need no terminal and return at once. The folder's watch decides what was saved."""
+
+
+class EditorLauncher:
+    """Runs $VISUAL, $EDITOR or the first of FALLBACKS. ``environment`` and ``run`` can be given in a test."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = dict(os.environ if environment is None else environment)
+
+    def command(self) -> list[str] | None:
+        """The editor's words, None when there is none on this machine."""
+        for name in ("VISUAL", "EDITOR"):
+            words = _words(self._environment.get(name, ""))
+            if words and shutil.which(words[0]):
+                return words
+        return next(([name] for name in FALLBACKS if shutil.which(name)), None)
+
+    def edit(self, path: Path, suspend: Suspend, line: int | None = None) -> str:
+        """Open ``path``; returns a complaint for the user, empty when the editor ran. Never raises: the screen must come back."""
+        words = self.command()
+        if words is None:
+            return "no editor found: set $EDITOR, or edit the file with any program; saves are noticed"
+        name = Path(words[0]).name
+        place = [f"+{line}"] if line and name in ("vi", "vim", "nvim", "nano", "emacs", "micro") else []
+        command = [*words, *place, str(path)]
+        if name in WINDOWED:
+            return _start(command, self._environment)
+        return _in_terminal(command, suspend, self._environment)
+
+    def page(self, content: bytes, suspend: Suspend) -> str:
+        """Show ``content`` in $PAGER, as it is but for control characters; returns a complaint, empty when it ran."""
+        words = _words(self._environment.get("PAGER", "")) or ["less", "-S"]
+        if shutil.which(words[0]) is None:
+            return f"{words[0]}: no such pager; set $PAGER"
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+            file.write(content)
+            file.flush()
+            return _in_terminal([*words, file.name], suspend, self._environment)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quote that never ends
+        return []
+
+
+def _start(command: list[str], environment: Mapping[str, str]) -> str:
+    try:
+        subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"{command[0]}: {error.strerror}"
+    return ""
+
+
+def _in_terminal(command: list[str], suspend: Suspend, environment: Mapping[str, str]) -> str:
+    complaint = ""
+    with suspend():
+        # inside, everything is caught: an exception on its way through suspend() would leave the terminal to the editor
+        try:
+            code = subprocess.run(command, env=environment, check=False).returncode
+            complaint = f"{command[0]}: exit code {code}" if code else ""
+        except OSError as error:
+            complaint = f"{command[0]}: {error.strerror}"
+        except KeyboardInterrupt:
+            complaint = f"{command[0]}: interrupted"
+    return complaint

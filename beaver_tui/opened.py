@@ -1,0 +1,103 @@
+"""What a screen needs of one trajectory: its run, its fold, and where further events come from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beaver_tui.state.session import Session
+from beaver_tui.state.sources import StoredSource
+from engine import events as ev
+from engine.authoring.patch import corpus_of
+from engine.errors import BeaverError
+from engine.rundir import Cell, RunDirectory
+from engine.task import Task
+
+if TYPE_CHECKING:
+    from beaver_tui.live.live import LiveRun
+
+
+@dataclass
+class Opened:
+    """One trajectory on show. ``live`` is the run that this process plays, None for one that is stored or written elsewhere.
+
+    ``arrived`` holds events of the live run that no screen has taken yet: whoever shows the trajectory drains it.
+    """
+
+    run: RunDirectory
+    cell: Cell
+    session: Session
+    source: StoredSource | None = None
+    live: LiveRun | None = None
+    arrived: deque[ev.Event] = field(default_factory=deque)
+    note: str = ""
+    """What could not be had, such as the task of a corpus that has moved."""
+
+    @property
+    def going_on(self) -> bool:
+        """Whether further events can arrive."""
+        if self.live is not None:
+            return not self.live.over
+        return self.source is not None and self.source.live
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the journal that is followed; empty for nothing."""
+        return self.source.problem if self.source is not None else ""
+
+    @property
+    def live_waits(self) -> bool:
+        """Whether the live run waits for the person on this screen, who needs no notice of it."""
+        return self.live is not None and self.live.waiting
+
+    def take(self) -> list[ev.Event]:
+        """The events that have arrived since the last call."""
+        events: list[ev.Event] = []
+        if self.source is not None:
+            events += self.source.read()
+        while self.arrived:
+            events.append(self.arrived.popleft())
+        return events
+
+
+def open_stored(run: RunDirectory, cell: Cell) -> Opened:
+    """A trajectory of a run on disk, whoever writes it, with what its journal holds now."""
+    task, note = _task(run, cell)
+    opened = Opened(run, cell, Session(cell, run.store(cell), task=task), StoredSource(run, cell), note=note)
+    for event in opened.take():
+        opened.session.apply(event)
+    opened.session.live = opened.going_on
+    opened.session.go(opened.session.last)
+    return opened
+
+
+def open_live(live: LiveRun) -> Opened:
+    """A trajectory that this process plays; its journal so far, and then what it tells."""
+    task, note = _task(live.run, live.cell)
+    session = Session(live.cell, live.run.store(live.cell), task=task)
+    opened = Opened(live.run, live.cell, session, None, live, note=note)
+    for event in StoredSource(live.run, live.cell).read():
+        session.apply(event)
+    session.live = True
+    live.listener = opened.arrived.append
+    return opened
+
+
+def _task(run: RunDirectory, cell: Cell) -> tuple[Task | None, str]:
+    """The task, unless its corpus is gone or has another one under this name."""
+    try:
+        return tasks_of(run.path)[cell.task], ""
+    except BeaverError as error:
+        return None, str(error)
+    except KeyError:
+        return None, f"{cell.task}: no such task in the corpus {run.record.corpus} any more"
+
+
+@cache
+def tasks_of(path: Path) -> Mapping[str, Task]:
+    """The tasks of a run's corpus, read once."""
+    return corpus_of(RunDirectory(path))

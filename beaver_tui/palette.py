@@ -1,0 +1,47 @@
+"""The command palette: every action of the screen and of the pane in focus, by name, from the table of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from beaver_tui.keymap import KEYS, SCOPES, Key, shown_keys
+
+if TYPE_CHECKING:
+    from beaver_tui.app import BeaverApp
+
+
+class Actions(Provider):
+    """What can be done here and now; ``KEYS`` holds the words."""
+
+    async def discover(self) -> Hits:
+        for key in self._here():
+            yield DiscoveryHit(_title(key), partial(self._run, key), help=key.help)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for key in self._here():
+            title = _title(key)
+            score = matcher.match(f"{title} {key.help}")
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), partial(self._run, key), help=key.help)
+
+    def _here(self) -> Iterator[Key]:
+        app: BeaverApp = self.app  # type: ignore[assignment]
+        scopes = app.scopes_of(self.screen, self.focused)
+        # the palette itself and the keys that only move about are not worth a line
+        return (key for key in KEYS if key.scope in scopes and key.id not in _LEFT_OUT)
+
+    async def _run(self, key: Key) -> None:
+        app: BeaverApp = self.app  # type: ignore[assignment]
+        await app.run_key(key, self.screen, self.focused)
+
+
+_LEFT_OUT = frozenset({"app.palette"})
+
+
+def _title(key: Key) -> str:
+    return f"{SCOPES[key.scope]}: {key.label} ({shown_keys(key.id)})"

@@ -1,0 +1,99 @@
+"""Two trajectories side by side, at steps of their own: what came out, what the sources differ in, how fast they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from beaver_tui.keymap import bindings
+from beaver_tui.opened import Opened
+from beaver_tui.state.compare import Comparison
+from beaver_tui.widgets.diffview import DiffView
+from beaver_tui.widgets.facts import facts_text
+from beaver_tui.widgets.painting import harmless
+from beaver_tui.widgets.structureview import StructureView
+from beaver_tui.widgets.timeline import Timeline
+from beaver_tui.widgets.topline import TopLine
+
+if TYPE_CHECKING:
+    from beaver_tui.app import BeaverApp
+
+
+class Compare(Screen[None]):
+    """Timelines and facts of both sides around the diff from the left candidate to the right one."""
+
+    app: BeaverApp
+    BINDINGS = bindings("compare")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (118, "-wide")]
+
+    def __init__(self, left: Opened, right: Opened) -> None:
+        super().__init__()
+        self._sides = {"left": left, "right": right}
+        self.comparison = Comparison(left.session, right.session)
+
+    def compose(self) -> ComposeResult:
+        yield TopLine(id="top")
+        with Horizontal(id="body"):
+            with Vertical(id="left", classes="comparison-side"):
+                yield Static(classes="who")
+                yield Timeline()
+                with VerticalScroll(can_focus=False):
+                    yield Static(classes="facts")
+            with Vertical(id="centre"):
+                yield DiffView(id="diff")
+                yield StructureView(id="structure")
+            with Vertical(id="right", classes="comparison-side"):
+                yield Static(classes="who")
+                yield Timeline()
+                with VerticalScroll(can_focus=False):
+                    yield Static(classes="facts")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(DiffView).focus()
+        self.call_after_refresh(self.show)
+
+    def show(self) -> None:
+        """Draw both sides and what lies between them."""
+        colours = self.app.theme_variables
+        for name, opened in self._sides.items():
+            session = opened.session
+            side = self.query_one(f"#{name}")
+            who = Text(f"{harmless(opened.cell.fixer).plain}\n", style="bold")
+            who.append(harmless(f"{opened.cell.task} {opened.run.path.name}").plain, style=colours.get("quiet", ""))
+            side.query_one(".who", Static).update(who)
+            side.query_one(Timeline).show(session.rows, session.position, 0)
+            side.query_one(".facts", Static).update(facts_text(colours, session.facts(session.position)))
+        left, right = self._sides["left"], self._sides["right"]
+        before, after = self.comparison.sources
+        file = left.session.task.spec.solution_file if left.session.task is not None else "solution.cu"
+        self.query_one(DiffView).show(before or b"", after or b"", file)
+        facts = right.session.facts(right.session.position)
+        self.query_one(StructureView).show(after, before, None, None, facts)
+        words = f"step {left.session.position} against step {right.session.position}"
+        names = (left.cell.task, right.cell.task) if left.cell.task != right.cell.task else (left.cell.task,)
+        self.query_one(TopLine).show(("compare", *names), words)
+
+    def on_timeline_step_chosen(self, event: Timeline.StepChosen) -> None:
+        side = next((node.id for node in event.control.ancestors if node.id in self._sides), None)
+        if side is not None:
+            self._sides[side].session.go(event.step)
+            self.show()
+
+    def action_step(self, by: int) -> None:
+        self.comparison.step(by)
+        self.show()
+
+    def action_move(self, side: str, by: int) -> None:
+        self.comparison.move("left" if side == "left" else "right", by)
+        self.show()
+
+    def action_swap(self) -> None:
+        self._sides = {"left": self._sides["right"], "right": self._sides["left"]}
+        self.comparison.swap()
+        self.show()

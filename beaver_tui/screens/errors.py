@@ -1,0 +1,49 @@
+"""The errors of a step as a table; enter goes to the line of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Label
+
+from beaver_tui.state.session import ErrorRow
+from beaver_tui.widgets.painting import harmless
+from beaver_tui.widgets.rows import Rows
+
+
+class Errors(ModalScreen[ErrorRow | None]):
+    """The row that was chosen, None when it was left."""
+
+    BINDINGS = [
+        Binding("escape,q,e", "leave", "close"),
+    ]
+
+    def __init__(self, rows: Sequence[ErrorRow]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog wide"):
+            yield Label(f"{len(self._rows)} lines name a place; enter goes there")
+            yield Rows(cursor_type="row", zebra_stripes=True)
+
+    def on_mount(self) -> None:
+        colours = self.app.theme_variables
+        table = self.query_one(Rows)
+        table.add_columns("where", "what", "message")
+        for row in self._rows:
+            tone = colours["error"] if row.severity == "error" else colours["warning"]
+            where = f"{row.file}:{row.line}" if row.line else row.file
+            table.add_row(harmless(where), Text(row.severity, style=tone), harmless(row.message))
+        table.focus()
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        self.dismiss(self._rows[event.cursor_row])
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

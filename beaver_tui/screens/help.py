@@ -1,0 +1,67 @@
+"""Help: the keys of the pane that has the focus and of its screen, read from the table that binds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from beaver_tui.glyphs import category_sign
+from beaver_tui.keymap import KEYS, SCOPES, shown_keys
+from beaver_tui.widgets.painting import category_text
+from engine.verdict.categories import Category
+
+
+class Help(ModalScreen[None]):
+    """``scopes`` from the nearest to the widest."""
+
+    BINDINGS = [
+        Binding("escape,q,f1,question_mark,enter", "leave", "close"),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        super().__init__()
+        self.scopes = list(dict.fromkeys(scopes))
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog help"):
+            for scope in self.scopes:
+                yield Static(self._keys(scope))
+            yield Static(self._signs())
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+
+    def _keys(self, scope: str) -> Table:
+        colours = self.app.theme_variables
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True, style=f"bold {colours['accent']}", min_width=9)
+        table.add_column()
+        table.add_row(Text(), Text(SCOPES[scope], style=f"bold {colours['primary']}"))
+        for key in KEYS:
+            if key.scope == scope:
+                table.add_row(Text(shown_keys(key.id, first=False)), Text(key.help))
+        table.add_row()
+        return table
+
+    def _signs(self) -> Text:
+        colours = self.app.theme_variables
+        text = Text("Categories, the same sign and colour everywhere\n", style=f"bold {colours['primary']}")
+        for category in Category:
+            assert category_sign(category)
+            text.append_text(category_text(colours, category)).append("   ")
+        return text
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_scroll(self, by: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)

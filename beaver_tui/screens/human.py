@@ -1,0 +1,212 @@
+"""The human fixer: the task, the last error, the file as it is on disk, and what a save has changed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Footer, Label
+
+from beaver_tui.glyphs import sign
+from beaver_tui.keymap import bindings, shown_keys
+from beaver_tui.live.live import News
+from beaver_tui.opened import Opened
+from beaver_tui.screens.modals import Confirm
+from beaver_tui.state.logtext import LogText
+from beaver_tui.widgets.diffview import DiffView
+from beaver_tui.widgets.logview import LogView
+from beaver_tui.widgets.painting import duration, harmless
+from beaver_tui.widgets.tabline import TabLine
+from beaver_tui.widgets.topline import TopLine
+from engine.errors import BeaverError
+from engine.harness import on_demand
+from engine.plain_file import read_plain
+
+if TYPE_CHECKING:
+    from beaver_tui.app import BeaverApp
+    from beaver_tui.live.live import LiveRun
+
+READINGS = ("Error", "Prompt", "Build")
+
+
+class Human(Screen[None]):
+    """One question of the loop, answered with an editor. The screen goes when the file is handed in or the mode is changed."""
+
+    app: BeaverApp
+    BINDINGS = bindings("human")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (118, "-wide")]
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        assert opened.live is not None
+        self.opened, self.live = opened, opened.live
+        self._began = time.monotonic()
+        self._news = ""
+        self._unsubscribe = self.live.subscribe(self._heard)
+        self._build = LogText()
+
+    def compose(self) -> ComposeResult:
+        yield TopLine(id="top")
+        yield Label(id="desk")
+        with Horizontal(id="body"):
+            with Vertical(id="reading"):
+                yield TabLine(READINGS, "Error", id="readings")
+                yield LogView(id="human-error")
+                yield LogView(id="human-prompt")
+                yield LogView(id="human-build")
+            yield DiffView(id="source")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        session = self.opened.session
+        finished = session.trajectory.finished
+        feedback = finished[-1].feedback if finished else None
+        task = self.live.task
+        self.query_one("#human-error", LogView).show(LogText(feedback.text if feedback is not None else task.error_log))
+        self.query_one("#human-prompt", LogView).show(LogText(task.prompt))
+        self.query_one("#human-build", LogView).show(self._build)
+        self._show_reading("Error")
+        self.query_one("#human-error").focus()
+        self._show_source()
+        self._show_top()
+        self.set_interval(1.0, self._show_top)
+
+    def on_unmount(self) -> None:
+        self._unsubscribe()
+
+    # what is shown
+
+    @property
+    def file(self) -> Path:
+        """The file to edit."""
+        return self.live.desk / self.live.task.spec.solution_file.rpartition("/")[2]
+
+    def _show_top(self) -> None:
+        session = self.opened.session
+        words = (self.opened.cell.task, "you are the fixer", self.live.harness.place.label)
+        number = len(session.trajectory.finished) + 1
+        self.query_one(TopLine).show(
+            words,
+            f"iteration {number} of {session.protocol.iterations}",
+            f"LIVE {duration(time.monotonic() - self._began)}",
+        )
+        edit, hand_in = shown_keys("human.edit"), shown_keys("human.submit")
+        text = harmless(f"{self._news or 'not saved yet'}, {hand_in} hands it in", "bold")
+        text.append(
+            f"   {sign('dot')} {edit} opens your editor, or any program: {self.file}",
+            style=self.app.theme_variables["quiet"],
+        )
+        self.query_one("#desk", Label).update(text)
+
+    def _show_source(self) -> None:
+        base = self.opened.session.source(self._base_step()) or self.live.task.broken
+        self.query_one(DiffView).show(base, self._content() or base, self.file.name, "as it stood", "your file")
+
+    def _base_step(self) -> int:
+        session = self.opened.session
+        for step in range(len(session.trajectory.finished), 0, -1):
+            if session.source(step) is not None:
+                return step
+        return 0
+
+    def _content(self) -> bytes | None:
+        try:
+            return read_plain(self.file)
+        except OSError:
+            return None
+
+    def _show_reading(self, name: str) -> None:
+        for each in READINGS:
+            self.query_one(f"#human-{each.lower()}").display = each == name
+
+    def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
+        self._show_reading(event.name)
+
+    def _heard(self, news: News) -> None:
+        if news.kind == "desk":
+            self._news = news.text
+            if self.is_mounted:
+                self._show_source()
+                self._show_top()
+
+    # acting
+
+    def action_edit(self) -> None:
+        if complaint := self.app.editor.edit(self.file, self.app.suspend):
+            self.notify(complaint, severity="warning", markup=False)
+        self._show_source()
+
+    @work
+    async def action_submit(self) -> None:
+        base = self.opened.session.source(self._base_step()) or self.live.task.broken
+        content = self._content()
+        if content is None:
+            self.notify(f"{self.file}: is not there; save it again", severity="warning", markup=False)
+            return
+        if content == base:
+            question = "Nothing is changed in the file. Hand it in as it is?"
+            if not await self.app.push_screen_wait(Confirm(question, "Hand it in", "Go on editing")):
+                return
+        try:
+            self.live.submit()
+        except BeaverError as error:
+            self.notify(str(error), severity="warning", markup=False)
+
+    def action_next_reading(self) -> None:
+        self.query_one(TabLine).step(1)
+
+    def action_mode(self, mode: str) -> None:
+        try:
+            self.live.set_mode(mode)  # type: ignore[arg-type]
+        except BeaverError as error:
+            self.notify(str(error), severity="warning", markup=False)
+
+    @work(exclusive=True, group="preview")
+    async def action_preview(self) -> None:
+        """Compile only; costs no iteration."""
+        content = self._content()
+        if content is None:
+            return
+        self.query_one(TabLine).choose("Build")
+        self._restart_log("compiling ...\n")
+        try:
+            built = await on_demand.preview(self.live.harness, self.live.task, content)
+        except BeaverError as error:
+            self._restart_log(str(error))
+            return
+        line = on_demand.built_line(built)
+        self._restart_log(f"{line}\n{built.step.stdout.text}{built.step.stderr.text}")
+        _note(self.live, "preview", line)
+
+    @work(exclusive=True, group="preview")
+    async def action_sanitize(self) -> None:
+        content = self._content()
+        if content is None:
+            return
+        self.query_one(TabLine).choose("Build")
+        self._restart_log("running the sanitizers ...\n")
+        try:
+            reports = await on_demand.sanitize(self.live.harness, self.live.task, content, seed=1)
+        except BeaverError as error:
+            self._restart_log(str(error))
+            return
+        line = on_demand.sanitized_line(reports)
+        self._restart_log("\n".join([line, *(report.output.text for report in reports)]))
+        _note(self.live, "sanitized", line)
+
+    def _restart_log(self, text: str) -> None:
+        self._build = LogText(text)
+        self.query_one("#human-build", LogView).show(self._build)
+
+
+def _note(live: LiveRun, action: str, line: str) -> None:
+    """Leave a line in the journal: what a person looked at belongs to the story."""
+    try:
+        live.note(action, line)
+    except BeaverError:
+        return  # the run was closed meanwhile; the result is on the screen all the same

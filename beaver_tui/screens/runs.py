@@ -1,0 +1,256 @@
+"""Home: the trajectories of every run below a folder, to filter, preview, compare and open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import DataTable, Footer, Input, Static
+
+from beaver_tui.glyphs import sign
+from beaver_tui.keymap import bindings
+from beaver_tui.opened import open_stored
+from beaver_tui.screens.newrun import NewRun
+from beaver_tui.state.catalog import Catalog, CatalogRow
+from beaver_tui.state.query import QueryError, matches
+from beaver_tui.widgets.painting import category_text, duration, harmless, money, speed
+from beaver_tui.widgets.rows import Rows
+from beaver_tui.widgets.topline import TopLine
+from engine.errors import BeaverError
+from engine.rundir import RunDirectory
+
+if TYPE_CHECKING:
+    from beaver_tui.app import BeaverApp
+
+COLUMNS = ("", "task", "fixer", "status", "path", "n", "speedup", "cost", "time", "device", "run")
+RELOAD_SECONDS = 2.0
+"""How often the folder is looked at for what other processes write."""
+
+
+class Runs(Screen[None]):
+    """A row a trajectory, newest run first. Rows are updated in place while runs go on."""
+
+    app: BeaverApp
+    BINDINGS = bindings("runs")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (118, "-wide")]
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._catalog = Catalog(folder)
+        self._rows: dict[str, CatalogRow] = {}
+        self._marked: list[str] = []
+        self._query = ""
+
+    def compose(self) -> ComposeResult:
+        yield TopLine(id="top")
+        with Horizontal(id="body"):
+            yield Rows(cursor_type="row", zebra_stripes=True, id="trajectories")
+            with VerticalScroll(id="side", can_focus=False):
+                yield Static(id="preview")
+        yield Input(
+            placeholder="filter: words category:timeout status:failed fixer:qwen longer:10s -task:gemm", id="query"
+        )
+        yield Static(id="empty")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        table = self.query_one(Rows)
+        for name in COLUMNS:
+            table.add_column(name, key=name)
+        table.focus()
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.display = False
+        self.reload()
+        self.set_interval(RELOAD_SECONDS, self.reload)
+
+    def on_screen_resume(self) -> None:
+        self.reload()
+
+    @work(exclusive=True, group="catalog")
+    async def reload(self) -> None:
+        """Read the folder in a thread, then draw what changed."""
+        import asyncio
+
+        rows = await asyncio.to_thread(self._catalog.read)
+        self._show(rows)
+
+    def _show(self, rows: list[CatalogRow]) -> None:
+        try:
+            shown = {self._key(row): row for row in rows if matches(row, self._query)}
+        except QueryError as error:
+            self.query_one(TopLine).show(("runs", str(self._folder)), str(error))
+            return
+        table = self.query_one(Rows)
+        if list(shown) != list(self._rows):
+            keep = self._selected_key()
+            table.fill([(key, self._cells(key, row)) for key, row in shown.items()])
+            if keep in shown:
+                table.move_cursor(row=list(shown).index(keep), animate=False)
+        else:
+            for key, row in shown.items():
+                if row != self._rows[key]:
+                    for name, cell in zip(COLUMNS, self._cells(key, row), strict=True):
+                        table.change(key, name, cell)
+        self._rows = shown
+        running = sum(row.status == "running" for row in rows)
+        count = f"{len(shown)} of {len(rows)} trajectories" if self._query else f"{len(rows)} trajectories"
+        self.query_one(TopLine).show(("runs", str(self._folder)), count, f"LIVE {running}" if running else "")
+        self._show_empty(rows)
+        self._preview()
+
+    def _show_empty(self, rows: list[CatalogRow]) -> None:
+        text = ""
+        if not rows:
+            text = f"No runs in {self._folder} yet. n starts one; beaver-tui --batch --fixer scripted:good plays all tasks."
+        elif not self._rows:
+            text = "Nothing matches the filter. / changes it."
+        empty = self.query_one("#empty", Static)
+        empty.display = bool(text)
+        empty.update(Text(text))
+
+    def _key(self, row: CatalogRow) -> str:
+        return f"{row.run}\0{row.cell.task}\0{row.cell.fixer}\0{row.cell.attempt}"
+
+    def _cells(self, key: str, row: CatalogRow) -> list[Text]:
+        colours = self.app.theme_variables
+        status = row.status
+        tone = {"passed": "success", "running": "accent", "damaged": "error"}.get(status, "")
+        path = Text()
+        for category in row.categories:
+            path.append_text(category_text(colours, category, ""))
+        return [
+            Text(sign("mark") if key in self._marked else " ", style=colours["accent"]),
+            harmless(row.task, "bold"),
+            harmless(row.fixer),
+            harmless(status, colours.get(tone, "")),
+            path,
+            Text(str(row.iterations), justify="right"),
+            Text(speed(row.speedup), justify="right"),
+            Text(money(row.cost), justify="right"),
+            Text(duration(row.seconds) if row.seconds else "", justify="right"),
+            harmless(row.device),
+            harmless(row.run.name, colours.get("quiet", "")),
+        ]
+
+    # the selected row
+
+    def _selected_key(self) -> str | None:
+        table = self.query_one(Rows)
+        if not table.row_count or not table.is_valid_row_index(table.cursor_row):
+            return None
+        return table.coordinate_to_cell_key((table.cursor_row, 0)).row_key.value  # type: ignore[arg-type]
+
+    @property
+    def selected(self) -> CatalogRow | None:
+        key = self._selected_key()
+        return self._rows.get(key) if key else None
+
+    @on(DataTable.RowHighlighted)
+    def _preview(self) -> None:
+        row = self.selected
+        text = Text()
+        if row is not None:
+            colours = self.app.theme_variables
+            text.append(f"{harmless(str(row.cell)).plain}\n", style="bold")
+            text.append(f"{row.run}\n{row.started}\n\n", style=colours.get("quiet", ""))
+            for number, category in enumerate(row.categories, 1):
+                text.append(f"{number} ").append_text(category_text(colours, category)).append("\n")
+            text.append(f"\n{row.status}\n")
+            if row.tokens:
+                text.append(f"{row.tokens} tokens {money(row.cost)}\n")
+            if row.interactive:
+                text.append("interactive: not scored\n", style=colours["warning"])
+            if row.problem:
+                text.append_text(Text(harmless(row.problem).plain, style=colours["error"]))
+        self.query_one("#preview", Static).update(text)
+
+    @on(DataTable.RowSelected)
+    def _row_selected(self) -> None:
+        self.action_open()
+
+    # actions
+
+    def action_open(self) -> None:
+        row = self.selected
+        if row is None:
+            return
+        if row.problem and row.status == "damaged":
+            self.notify(row.problem, severity="error", markup=False)
+            return
+        try:
+            live = self.app.live_of(row.run, row.cell)
+            self.app.show_opened(live or open_stored(RunDirectory(row.run), row.cell))
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False)
+
+    def action_sweep(self) -> None:
+        row = self.selected
+        if row is not None:
+            self.app.show_sweep(row.run)
+
+    @work
+    async def action_new(self) -> None:
+        wish = await self.app.push_screen_wait(NewRun())
+        if wish is not None:
+            self.app.start(wish)
+
+    def action_mark(self) -> None:
+        key = self._selected_key()
+        if key is None:
+            return
+        if key in self._marked:
+            self._marked.remove(key)
+        else:
+            self._marked = [*self._marked[-1:], key]
+        table = self.query_one(Rows)
+        for name in self._rows:
+            table.update_cell(name, "", self._cells(name, self._rows[name])[0])
+
+    def action_compare(self) -> None:
+        rows = [self._rows[key] for key in self._marked if key in self._rows]
+        if len(rows) == 1 and self.selected is not None and self.selected != rows[0]:
+            rows.append(self.selected)
+        if len(rows) != 2:
+            self.notify("mark two trajectories with x, then c compares them")
+            return
+        try:
+            left, right = (open_stored(RunDirectory(row.run), row.cell) for row in rows)
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self.app.show_comparison(left, right)
+
+    def action_filter(self) -> None:
+        field = self.query_one(Input)
+        field.display = True
+        field.focus()
+
+    @on(Input.Changed, "#query")
+    def _query_changed(self, event: Input.Changed) -> None:
+        self._query = event.value
+        self._show(self._catalog.rows)
+
+    @on(Input.Submitted, "#query")
+    def _query_done(self) -> None:
+        self.query_one(Input).display = bool(self._query)
+        self.query_one(Rows).focus()
+
+    def leave_field(self) -> bool:
+        """Escape in the filter ends it; whether there was anything to end."""
+        field = self.query_one(Input)
+        if not field.display:
+            return False
+        field.value = ""
+        field.display = False
+        self.query_one(Rows).focus()
+        return True
+
+    def action_reload(self) -> None:
+        self.reload()

@@ -1,0 +1,301 @@
+"""What a person does to a trajectory from the workbench: modes, forks, sanitizers, timing, taking a fix home."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual import work
+from textual.screen import Screen
+
+from beaver_tui.live.live import LiveRun, News
+from beaver_tui.live.start import fork_live
+from beaver_tui.opened import Opened
+from beaver_tui.screens.human import Human
+from beaver_tui.screens.modals import Ask, Choose, Confirm
+from beaver_tui.screens.proposal import Decide
+from engine import events as ev
+from engine.authoring.patch import Fix, bring_home
+from engine.errors import BeaverError
+from engine.harness import on_demand
+from engine.protocol import EarlyStop, Feedback
+from engine.store import write_whole
+
+if TYPE_CHECKING:
+    from beaver_tui.app import BeaverApp
+    from beaver_tui.live.steered import Mode
+
+STOPPED_BY_A_SIGNAL = ("duplicate_code", "code_cycle", "category_oscillation", "no_progress")
+
+
+class Steering(Screen[None]):
+    """The acting half of the workbench; ``opened`` and ``show`` are the other half's."""
+
+    app: BeaverApp
+    opened: Opened
+    _unsubscribe: Any = None
+    _began = 0.0
+    _human: Human | None = None
+    _deciding = False
+
+    def show(self, changes: frozenset[str] = frozenset()) -> None:
+        raise NotImplementedError
+
+    # a live run's news
+
+    def hear_live(self) -> None:
+        """Begin to listen to the live run on show, if it is one."""
+        self._began = time.monotonic()
+        if self.opened.live is not None:
+            self._unsubscribe = self.opened.live.subscribe(self._heard)
+            self.call_after_refresh(self._catch_up)
+
+    def on_unmount(self) -> None:
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+
+    def seconds_live(self) -> float:
+        return time.monotonic() - self._began
+
+    def _heard(self, news: News) -> None:
+        if news.kind in ("proposal", "desk", "mode"):
+            self._catch_up()
+        elif news.kind == "notice" and not self.opened.live_waits:
+            self.notify(news.text, markup=False)
+        elif news.kind == "over" and news.text:
+            self.notify(news.text, severity="error", markup=False, timeout=12)
+        self.show(frozenset({"steps", "facts"}))
+
+    def _catch_up(self) -> None:
+        """Show what waits for a person, and put away what no longer does."""
+        live = self.opened.live
+        if live is None or not self.is_mounted:
+            return
+        if live.waiting and self._human is None and self.app.screen is self:
+            self._human = Human(self.opened)
+            self.app.push_screen(self._human)
+        elif not live.waiting and self._human is not None:
+            human, self._human = self._human, None
+            if self.app.screen is human:
+                self.app.pop_screen()
+        if live.proposal is not None and not self._deciding and self.app.screen is self:
+            self.decide()
+
+    def on_screen_resume(self) -> None:
+        if self._human is not None and self.app.screen is self:
+            self._human = None  # it was left with q; u comes back to it
+
+    @work(exclusive=True, group="deciding")
+    async def decide(self) -> None:
+        """Ask about the proposal that waits, and do what was decided."""
+        live = self.opened.live
+        if live is None or live.proposal is None:
+            return
+        proposal, self._deciding = live.proposal, True
+        try:
+            decision = await self.app.push_screen_wait(Decide(proposal, live.task.spec.solution_file))
+            if decision is None or live.proposal is not proposal:
+                return
+            if decision.kind == "accept":
+                live.accept()
+            elif decision.kind == "reject":
+                live.reject(decision.remark)
+            else:
+                code = await self._edited(proposal.code or proposal.base)
+                if code is not None and live.proposal is proposal:
+                    live.edit(code)
+        except BeaverError as error:
+            self.notify(str(error), severity="warning", markup=False)
+        finally:
+            self._deciding = False
+
+    async def _edited(self, code: bytes) -> bytes | None:
+        """The code after the user's editor; None when it was left as it was."""
+        live = self.opened.live
+        assert live is not None
+        path = live.desk / f"proposal-{Path(live.task.spec.solution_file).name}"
+        write_whole(path, code, durable=False)
+        complaint = self.app.editor.edit(path, self.app.suspend)
+        if complaint:
+            self.notify(complaint, severity="warning", markup=False)
+        if not await self.app.push_screen_wait(Confirm(f"Hand in {path} as it is now?", "Hand it in", "Not yet")):
+            return None
+        return await asyncio.to_thread(path.read_bytes)
+
+    # modes
+
+    @work(exclusive=True, group="steering")
+    async def action_mode(self, mode: Mode) -> None:
+        live = self.opened.live
+        if live is None or live.over:
+            if mode == "human":
+                await self._fork_from_here("taken over by hand", "human")
+            else:
+                self.notify("nothing is live here; F forks a new trajectory from this step")
+            return
+        if live.interactive:
+            live.set_mode(mode)
+            self._catch_up()
+            if mode == "confirm" and live.proposal is not None:
+                self.decide()
+            return
+        question = "Going on by hand makes a fork: a run of its own, marked interactive and left out of scores. Fork?"
+        if not await self.app.push_screen_wait(Confirm(question, "Fork", "Leave it alone")):
+            return
+        await self._onto(live.steer(mode, reason=f"mode {mode}"))
+
+    async def _onto(self, forking: Any) -> None:
+        """Go on with the live run that ``forking`` comes to."""
+        try:
+            made: LiveRun = await forking
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False, timeout=12)
+            return
+        self.app.play(made, replace=True)
+
+    # forks
+
+    async def _fork_from_here(
+        self, reason: str, mode: Mode = "auto", changes: dict[str, Any] | None = None, step: int | None = None
+    ) -> None:
+        opened = self.opened
+        step = opened.session.position if step is None else step
+        closed = len(opened.session.trajectory.finished)
+        if step > closed:
+            self.notify("this step is not over yet; fork from one that is")
+            return
+        live = opened.live
+        if live is not None and not live.over:
+            await self._onto(live.fork(step, mode=mode, protocol_changes=changes, reason=reason))
+            return
+        warn = self.app.warn
+
+        def fork() -> LiveRun:
+            return fork_live(
+                opened.run, opened.cell, step, warn=warn, mode=mode, protocol_changes=changes, reason=reason
+            )
+
+        await self._onto(asyncio.to_thread(fork))
+
+    @work(exclusive=True, group="steering")
+    async def action_fork(self) -> None:
+        step = self.opened.session.position
+        choices = ("auto: the fixer goes on", "confirm: each candidate waits for a yes", "human: you are the fixer")
+        chosen = await self.app.push_screen_wait(Choose(f"A new trajectory from step {step}", choices))
+        if chosen is not None:
+            await self._fork_from_here("forked", ("auto", "confirm", "human")[chosen])
+
+    @work(exclusive=True, group="steering")
+    async def action_observe(self) -> None:
+        closed = self.opened.session.trajectory.closed
+        if closed is None or closed.stop_reason not in STOPPED_BY_A_SIGNAL:
+            self.notify("only a trajectory that a stagnation signal has stopped can go on in observe mode")
+            return
+        last = len(self.opened.session.trajectory.finished)
+        await self._fork_from_here("gone on after the stop", changes={"early_stop": EarlyStop.OBSERVE.value}, step=last)
+
+    @work(exclusive=True, group="steering")
+    async def action_level(self) -> None:
+        levels = [level.value for level in Feedback]
+        now = levels.index(self.opened.session.protocol.feedback.value)
+        chosen = await self.app.push_screen_wait(Choose("Fork from this step with feedback level", levels, now))
+        if chosen is not None and chosen != now:
+            await self._fork_from_here(f"feedback {levels[chosen]}", changes={"feedback": levels[chosen]})
+
+    # on demand
+
+    def _candidate(self) -> bytes | None:
+        code = self.opened.session.source(self.opened.session.position)
+        if self.opened.session.task is None:
+            self.notify(self.opened.note or "the task is not there any more", severity="warning", markup=False)
+            return None
+        if code is None:
+            self.notify("this step has no usable file")
+        return code
+
+    @work(exclusive=True, group="on demand")
+    async def action_sanitize(self) -> None:
+        code, step = self._candidate(), self.opened.session.position
+        if code is None:
+            return
+        self.notify(f"sanitizers: step {step} ...")
+        try:
+            with self.app.harness_of(self.opened) as harness:
+                seed = self._seed(step)
+                reports = await on_demand.sanitize(harness, self.opened.session.task, code, seed=seed)  # type: ignore[arg-type]
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        line = on_demand.sanitized_line(reports)
+        text = "\n".join(f"$ {report.tool}\n{report.output.text}" for report in reports) or line
+        self._result(step, "sanitizer", "sanitized", line, text)
+
+    @work(exclusive=True, group="on demand")
+    async def action_time(self) -> None:
+        code, step = self._candidate(), self.opened.session.position
+        if code is None:
+            return
+        self.notify(f"timing: step {step} ...")
+        try:
+            with self.app.harness_of(self.opened) as harness:
+                timed = await on_demand.time(
+                    harness,
+                    self.opened.session.task,  # type: ignore[arg-type]
+                    code,
+                    self.opened.session.protocol,
+                    seed=self._seed(step),
+                )
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        line = on_demand.timed_line(timed)
+        samples = f"reference ms: {timed.reference_ms}\ncandidate ms: {timed.candidate_ms}"
+        self._result(step, "profile", "timed", line, f"{line}\n{samples}" if timed.candidate_ms else line)
+
+    def _seed(self, step: int) -> int:
+        """The inputs that the step was judged on, where they are known."""
+        iterations: Sequence[Any] = self.opened.session.trajectory.iterations
+        tested: ev.Tested | None = iterations[step - 1].tested if 0 < step <= len(iterations) else None
+        return tested.seed if tested is not None and tested.seed is not None else 1
+
+    def _result(self, step: int, log: str, action: str, line: str, text: str) -> None:
+        """Show what was asked for, and leave a line about it in a journal that is ours."""
+        self.notify(f"step {step}: {line}", markup=False, timeout=10)
+        self.opened.session.add_result(step, log, text)
+        live = self.opened.live
+        if live is not None and live.interactive:
+            try:
+                live.note(action, f"step {step}: {line}")
+            except BeaverError as error:
+                self.notify(str(error), severity="warning", markup=False)
+        self.show(frozenset({f"log:{log}"}))
+
+    @work(exclusive=True, group="steering")
+    async def action_apply(self) -> None:
+        session, step = self.opened.session, self.opened.session.position
+        code = self._candidate()
+        if code is None or session.task is None:
+            return
+        fix = Fix(self.opened.cell, step, session.task.spec.solution_file, session.task.broken, code)
+        if not session.rows[step].passed:
+            question = f"Step {step} did not pass. Take it all the same?"
+            if not await self.app.push_screen_wait(Confirm(question, "Take it", "No")):
+                return
+        default = f"{self.opened.cell.task.replace('/', '-')}.patch"
+        answer = await self.app.push_screen_wait(
+            Ask("Write a patch to this file; or name your program's folder, to put the fixed file there", default)
+        )
+        if not answer:
+            return
+        path = await asyncio.to_thread(Path(answer).expanduser)
+        try:
+            if await asyncio.to_thread(path.is_dir):
+                self.notify(f"{bring_home(fix, path)}: is the candidate of step {step} now", markup=False)
+            else:
+                write_whole(path, fix.patch)
+                self.notify(f"{path}: git apply {path} or patch -p1 < {path}", markup=False)
+        except (BeaverError, OSError) as error:
+            self.notify(str(error), severity="error", markup=False)

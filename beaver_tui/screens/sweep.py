@@ -1,0 +1,155 @@
+"""A whole run: tasks by fixers, what is going on, how it came out so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import DataTable, Footer, Static
+
+from beaver_tui.glyphs import sign
+from beaver_tui.keymap import bindings
+from beaver_tui.opened import open_stored
+from beaver_tui.state.matrix import MatrixCell, SweepView
+from beaver_tui.state.progress import span
+from beaver_tui.widgets.painting import category_text, harmless, money, speed
+from beaver_tui.widgets.rows import Rows
+from beaver_tui.widgets.sweepmaps import histogram_text, rates_text, transitions_text
+from beaver_tui.widgets.topline import TopLine
+from engine.errors import BeaverError
+from engine.rundir import Cell
+
+if TYPE_CHECKING:
+    from beaver_tui.app import BeaverApp
+
+POLL_SECONDS = 0.5
+
+
+class Sweep(Screen[None]):
+    """Cells are updated in place as journals grow, whoever writes them."""
+
+    app: BeaverApp
+    BINDINGS = bindings("sweep")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (118, "-wide")]
+
+    def __init__(self, view: SweepView) -> None:
+        super().__init__()
+        self.view = view
+        self._map = "histogram"
+        self._drawn: dict[Cell, MatrixCell] = {}
+        self._order: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield TopLine(id="top")
+        with Horizontal(id="body"):
+            yield Rows(cursor_type="cell", zebra_stripes=True, fixed_columns=1, id="matrix")
+            with VerticalScroll(id="side", can_focus=False):
+                yield Static(id="rates")
+                yield Static(id="map")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        table = self.query_one(Rows)
+        table.add_column("task", key="task")
+        for column in self.view.columns:
+            table.add_column(harmless(column), key=column)
+        self._draw()
+        table.focus()
+        self.set_interval(POLL_SECONDS, self.poll)
+
+    def poll(self) -> None:
+        try:
+            if self.view.poll():
+                self._draw()
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False)
+
+    def _draw(self) -> None:
+        view, table = self.view, self.query_one(Rows)
+        order = view.tasks
+        if order != self._order:
+            at = table.cursor_coordinate
+            self._drawn.clear()
+            blank = [Text() for _ in view.columns]
+            table.fill([(task, [harmless(task, "bold"), *blank]) for task in order])
+            self._order = order
+            table.cursor_coordinate = at
+        for task in order:
+            for column in view.columns:
+                cell = view.cell(task, column)
+                key = view.key(task, column)
+                if cell is not None and key is not None and self._drawn.get(key) != cell:
+                    table.change(task, column, self._cell_text(cell))
+                    self._drawn[key] = cell
+        self._draw_side()
+
+    def _cell_text(self, cell: MatrixCell) -> Text:
+        colours = self.app.theme_variables
+        text = Text(no_wrap=True)
+        for category in cell.categories:
+            text.append_text(category_text(colours, category, ""))
+        if cell.running:
+            text.append(sign("running"), style=colours["accent"])
+        elif cell.status == "damaged":
+            text.append(f"{sign('fault')} damaged", style=colours["error"])
+        elif not cell.categories:
+            text.append(sign("dot"), style=colours.get("quiet", ""))
+        if cell.speedup is not None:
+            text.append(f" {speed(cell.speedup)}", style=colours.get("quiet", ""))
+        return text
+
+    def _draw_side(self) -> None:
+        view, colours = self.view, self.app.theme_variables
+        state = f"LIVE {view.running} running" if view.live else ""
+        words = [f"{view.over} of {view.total}"]
+        if view.eta is not None:
+            words.append(f"about {span(view.eta)} to go")
+        if view.tokens:
+            words.append(f"{view.tokens} tokens {money(view.cost)}")
+        if view.faults:
+            words.append(f"{view.faults} infra faults")
+        protocol = view.run.record.protocol
+        left = (
+            view.run.path.name,
+            view.run.record.device.name,
+            f"K{protocol.k} {protocol.feedback} p{protocol.gate:g}",
+        )
+        self.query_one(TopLine).show(left, "  ".join(words), state)
+        self.query_one("#rates", Static).update(rates_text(colours, view))
+        draw = histogram_text if self._map == "histogram" else transitions_text
+        self.query_one("#map", Static).update(draw(colours, view))
+
+    @property
+    def selected(self) -> Cell | None:
+        table = self.query_one(Rows)
+        if not self._order or not self.view.columns:
+            return None
+        at = table.cursor_coordinate
+        column = self.view.columns[max(at.column - 1, 0)]
+        return self.view.key(self._order[at.row], column)
+
+    @on(DataTable.CellSelected)
+    def _cell_selected(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        cell = self.selected
+        if cell is None:
+            self.notify("this fixer has no trajectory of this task")
+            return
+        try:
+            self.app.show_opened(self.app.live_of(self.view.run.path, cell) or open_stored(self.view.run, cell))
+        except BeaverError as error:
+            self.notify(str(error), severity="error", markup=False)
+
+    def action_failures(self) -> None:
+        self.view.failures_first = not self.view.failures_first
+        self._draw()
+
+    def action_map(self) -> None:
+        self._map = "transitions" if self._map == "histogram" else "histogram"
+        self._draw_side()
