@@ -76,11 +76,21 @@ def test_any_bytes_are_lines_of_printable_text_with_tokens_in_order(code: bytes)
         assert all(end <= token.start < token.end <= len(line) for end, token in zip(ends, tokens, strict=False))
 
 
-@pytest.mark.parametrize("code", [b"\n" * 20_000, b"f(" + b" \n" * 20_000, b"(" * 10_000, b"a " * 10_000])
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"\n" * 20_000,
+        b"f(" + b" \n" * 20_000,
+        b"a" + b" " * 60_000 + b"b",
+        b'R"(\n' * 40_000,
+    ],
+    ids=["blank lines", "blanks", "one long line", "open strings"],
+)
 def test_no_source_holds_the_lexer_up(code: bytes):
-    began = time.process_time()
+    """Each of these takes pygments more than twenty seconds."""
+    began = time.thread_time()
     source_text(code)
-    assert time.process_time() - began < 5
+    assert time.thread_time() - began < 3
 
 
 def test_a_very_large_file_is_shown_plain():
