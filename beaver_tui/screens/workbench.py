@@ -61,6 +61,8 @@ class Workbench(Steering):
         self.opened = opened
         self._paused = False
         self._share = 2
+        self._log_is_chosen = False
+        """The log's tab was chosen by hand for this step: it stays then."""
         self._logs: dict[str, tuple[int, LogText, int]] = {}
         """By name: the step that is shown, its lines, and how many characters of its log they are."""
 
@@ -111,7 +113,7 @@ class Workbench(Steering):
         if self.opened.problem:
             self.notify(self.opened.problem, severity="error", markup=False)
             self.opened.source = None
-        was = self.session.live
+        was, open_step = self.session.live, self._open_step()
         self.session.live = self.opened.going_on
         changes: set[str] = set()
         position = self.session.position
@@ -120,8 +122,10 @@ class Workbench(Steering):
         if self.session.position != position:
             self._log_for_step()
             changes |= EVERYTHING
+        elif open_step and not self._open_step() and not self._log_is_chosen:
+            self._log_for_step()  # it has just ended: show where
         if was != self.session.live:
-            changes |= {"steps", "facts"}
+            changes |= EVERYTHING
         if changes and not self._paused:
             self.show(frozenset(changes))
 
@@ -207,12 +211,17 @@ class Workbench(Steering):
 
     def _log_for_step(self) -> None:
         """Open the tab whose log says most about the step: where it ended."""
+        self._log_is_chosen = False
         row = self.session.rows[self.session.position] if self.session.rows else None
         if row is not None and row.number and row.phase == "closed":
             facts = self.session.facts(row.number)
             stage = {"build": "Build", "preflight": "Build", "sanitizer": "Sanitizer"}.get(facts.stage, "Test")
             if self.is_mounted:
                 self.query_one("#logs", TabLine).choose(stage)
+
+    def _open_step(self) -> bool:
+        """Whether the step on show is going on."""
+        return self.session.rows[self.session.position].phase not in ("closed", "start", "fault")
 
     def _show_active_log(self) -> None:
         line = self.query_one("#logs", TabLine)
@@ -319,6 +328,7 @@ class Workbench(Steering):
     # panes
 
     def action_log(self, name: str) -> None:
+        self._log_is_chosen = True
         self.query_one("#logs", TabLine).choose(name.capitalize())
 
     def action_next_tab(self) -> None:

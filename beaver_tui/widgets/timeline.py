@@ -66,10 +66,8 @@ class Timeline(VerticalScroll, can_focus=False):
         colours = self.app.theme_variables
         text = Text(f"{sign('selected') if chosen else ' '} {row.number} ", style="bold" if chosen else "")
         if row.phase in ("closed", "start") or row.category:
-            label = row.category or _WORDS["start"]
+            label = row.category if row.number else _WORDS["start"]
             text.append_text(category_text(colours, row.category, label))
-            if row.number == 0:
-                text.append(" (start)", style=colours.get("quiet", ""))
         else:
             text.append(f"{sign('running')} {_WORDS.get(row.phase, row.phase)}", style=colours.get("accent", ""))
         if chosen:
@@ -79,7 +77,9 @@ class Timeline(VerticalScroll, can_focus=False):
     def _detail(self, row: StepRow) -> Text:
         colours = self.app.theme_variables
         quiet = colours.get("quiet", "")
-        if row.number == 0 or (row.phase == "fault" and row.note):
+        if row.number == 0:
+            return harmless(row.category, quiet)
+        if row.phase == "fault" and row.note:
             return harmless(row.note, quiet)
         words = [lines_changed(row.added, row.removed)] if row.added or row.removed else []
         if row.seconds:
