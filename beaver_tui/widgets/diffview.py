@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -11,14 +10,14 @@ from rich.style import Style
 from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
-from textual.worker import get_current_worker
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
-from beaver_tui.state.difftext import Diff, DiffRow, diff, folded, hunks_of, unified
+from beaver_tui.state.difftext import Diff, DiffRow, folded, hunks_of, unified
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.matching import Span
-from beaver_tui.state.sourcetext import SourceText, plain_source, source_text
+from beaver_tui.state.sourcetext import SourceText
+from beaver_tui.state.versions import Sources, Versions, coloured, compared
 from beaver_tui.widgets.codeview import SourceView
 from beaver_tui.widgets.strips import Styled, cells, hits, pane_sign, windowed
 
@@ -32,17 +31,6 @@ CONTEXTS: tuple[int | None, ...] = (0, 1, 3, 8, 20, None)
 """Unchanged rows around a change, the steps of ``{`` and ``}``."""
 
 _NOTHING = Diff((), 0, 0, ())
-
-
-@dataclass(frozen=True)
-class Versions:
-    """What is compared: two versions of a file and what they are called."""
-
-    before: bytes = b""
-    after: bytes = b""
-    file: str = "solution.cu"
-    before_title: str = ""
-    after_title: str = ""
 
 
 class DiffView(SourceView):
@@ -69,11 +57,11 @@ class DiffView(SourceView):
     """
 
     class Compared(Message):
-        """A comparison is done, or its colours are; ``of`` says of what, to drop what nobody waits for any more."""
+        """A thread has compared ``of``: first without colours, then with them."""
 
-        def __init__(self, of: tuple[Versions, bool], whole: Diff, sources: tuple[SourceText, SourceText]) -> None:
+        def __init__(self, of: tuple[Versions, bool], whole: Diff, sources: Sources, last: bool) -> None:
             super().__init__()
-            self.of, self.whole, self.sources = of, whole, sources
+            self.of, self.whole, self.sources, self.last = of, whole, sources, last
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
@@ -87,6 +75,7 @@ class DiffView(SourceView):
         self._drawn_split = False
         self._ignore_space = False
         self._longest = 0
+        self._working = False
         self.busy = False
         """Whether a comparison is going on."""
 
@@ -112,33 +101,41 @@ class DiffView(SourceView):
 
     # Comparing
 
-    def _compare(self) -> None:
-        versions, ignore_space = self._versions, self._ignore_space
-        self.workers.cancel_group(self, "compare")
-        self.busy = len(versions.before) + len(versions.after) > AT_ONCE
-        if self.busy:
-            work = partial(self._compare_in_thread, versions, ignore_space)
-            self.run_worker(work, group="compare", exclusive=True, thread=True)
-            self.redraw()
-        else:
-            whole, _ = _compared(versions, ignore_space)
-            self._take(versions, whole, _coloured(versions))
+    @property
+    def _wanted(self) -> tuple[Versions, bool]:
+        """What to compare, and whether white space is ignored."""
+        return self._versions, self._ignore_space
 
-    def _compare_in_thread(self, versions: Versions, ignore_space: bool) -> None:
-        """First what changed, then, which takes longer, the colours."""
-        of = versions, ignore_space
-        whole, plain = _compared(versions, ignore_space)
-        self.post_message(self.Compared(of, whole, plain))
-        if not get_current_worker().is_cancelled:
-            self.post_message(self.Compared(of, whole, _coloured(versions)))
+    def _compare(self) -> None:
+        """Small versions at once, large ones in a thread: one at a time, and what is wanted when it ends comes next."""
+        versions, ignore_space = self._wanted
+        self.busy = len(versions.before) + len(versions.after) > AT_ONCE
+        if not self.busy:
+            whole, _ = compared(versions, ignore_space)
+            self._take(versions, whole, coloured(versions))
+        elif not self._working:
+            self._working = True
+            self.run_worker(partial(self._compare_in_thread, self._wanted), group="compare", thread=True)
+            self.redraw()
+
+    def _compare_in_thread(self, of: tuple[Versions, bool]) -> None:
+        """Colours take longer than the comparison, and nobody misses those of a comparison that is not wanted any more."""
+        whole, plain = compared(*of)
+        stale = of != self._wanted
+        self.post_message(self.Compared(of, whole, plain, last=stale))
+        if not stale:
+            self.post_message(self.Compared(of, whole, coloured(of[0]), last=True))
 
     def on_diff_view_compared(self, message: Compared) -> None:
         message.stop()
-        if message.of == (self._versions, self._ignore_space):
+        self._working = not message.last
+        if message.of == self._wanted:
             self.busy = False
             self._take(self._versions, message.whole, message.sources)
+        elif message.last and self.busy:
+            self._compare()
 
-    def _take(self, versions: Versions, whole: Diff, sources: tuple[SourceText, SourceText]) -> None:
+    def _take(self, versions: Versions, whole: Diff, sources: Sources) -> None:
         """Show a comparison. Of other versions than before the first change is shown, of the same ones the same line."""
         self._whole, self._sources = whole, sources
         self._longest = max((cells(line) for source in sources for line in source.lines), default=0)
@@ -279,16 +276,6 @@ class DiffView(SourceView):
     def action_whitespace(self) -> None:
         self._ignore_space = not self._ignore_space
         self._compare()
-
-
-def _compared(versions: Versions, ignore_space: bool) -> tuple[Diff, tuple[SourceText, SourceText]]:
-    """What changed, and both sources without colours."""
-    whole = diff(versions.before, versions.after, context=None, ignore_space=ignore_space)
-    return whole, (plain_source(versions.before), plain_source(versions.after))
-
-
-def _coloured(versions: Versions) -> tuple[SourceText, SourceText]:
-    return source_text(versions.before, versions.file), source_text(versions.after, versions.file)
 
 
 def _shown_number(number: int | None, digits: int) -> str:

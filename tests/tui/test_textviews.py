@@ -1,0 +1,362 @@
+"""The panes for logs, code and diffs, driven by keys as a person does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+from textual.theme import BUILTIN_THEMES
+
+from beaver_tui.glyphs import use_ascii
+from beaver_tui.state.logtext import LogText, Place
+from beaver_tui.state.sourcetext import source_text
+from beaver_tui.widgets.codeview import CodeView
+from beaver_tui.widgets.diffview import AT_ONCE, DiffView
+from beaver_tui.widgets.lineprompt import LinePrompt
+from beaver_tui.widgets.logview import LogView
+from beaver_tui.widgets.textview import TextView
+
+LOOP = b"""\
+int m;
+for (int i = tid; i <= cols; i += n)
+    m = max(m, row[i]);
+return m;
+"""
+FIXED = LOOP.replace(b"<=", b"<").replace(b"return", b"__syncthreads();\nreturn")
+
+
+class Pane(App[None]):
+    """One pane on the whole screen, and what it told."""
+
+    def __init__(self, view: TextView) -> None:
+        super().__init__()
+        self.view = view
+        self.places: list[Place] = []
+        self.statuses: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def on_log_view_place_chosen(self, message: LogView.PlaceChosen) -> None:
+        self.places.append(message.place)
+
+    def on_text_view_status_changed(self, message: TextView.StatusChanged) -> None:
+        self.statuses.append(message.status)
+
+
+@asynccontextmanager
+async def shown(view: TextView, size: tuple[int, int] = (80, 12)) -> AsyncIterator[Pilot[None]]:
+    async with Pane(view).run_test(size=size) as pilot:
+        view.focus()
+        await pilot.pause()
+        yield pilot
+
+
+def rows(view: TextView) -> list[str]:
+    """The pane as it stands on the screen, without blanks at the ends."""
+    return ["".join(part.text for part in view.render_line(y)).rstrip() for y in range(view.size.height)]
+
+
+def numbered(count: int, start: int = 0) -> str:
+    return "".join(f"line {n}\n" for n in range(start, count))
+
+
+async def test_a_log_is_followed_from_its_end():
+    view, log = LogView(), LogText(numbered(100))
+    async with shown(view) as pilot:
+        view.show(log)
+        await pilot.pause()
+        assert rows(view)[-1] == "▸  line 99" and view.following
+        log.append("one more\nand half of")
+        view.refresh_log()
+        assert rows(view)[-2:] == ["   one more", "▸  half of"[:3] + "and half of"]
+        log.append(" a line")
+        view.refresh_log()
+        assert rows(view)[-1] == "▸  and half of a line"
+
+
+async def test_a_person_who_reads_is_not_pulled_away():
+    view, log = LogView(), LogText(numbered(100))
+    async with shown(view) as pilot:
+        view.show(log)
+        await pilot.press("g")
+        log.append("one more\n")
+        view.refresh_log()
+        assert rows(view)[0] == "▸  line 0" and not view.following
+        await pilot.press("G")
+        assert rows(view)[-1] == "▸  one more" and view.following
+
+
+async def test_the_mouse_leaves_the_end_and_comes_back_to_it():
+    view, log = LogView(), LogText(numbered(100))
+    async with shown(view) as pilot:
+        view.show(log)
+        await pilot.pause()
+        view.scroll_to(y=50, animate=False)
+        await pilot.pause()
+        assert not view.following and 50 <= view.cursor < 62
+        view.scroll_end(animate=False)
+        await pilot.pause()
+        assert view.following
+
+
+async def test_a_filter_leaves_lines_that_match_and_takes_in_new_ones():
+    view, log = LogView(), LogText(numbered(100))
+    async with shown(view) as pilot:
+        view.show(log)
+        await pilot.press("f", *"e 9", "enter")
+        assert rows(view)[0].strip() == "line 9" and view.row_count == 11
+        assert view.status == "filter e 9: 11 of 100"
+        log.append("none\nline 900\nline 9")
+        view.refresh_log()
+        assert view.row_count == 13
+        log.append("0\n")
+        view.refresh_log()
+        assert (view.row_count, rows(view)[-1]) == (13, "▸  line 90")
+        await pilot.press("f", *["backspace"] * 3, "enter")
+        assert view.row_count == 103 and view.status == ""
+
+
+async def test_escape_puts_a_filter_back():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText(numbered(100)))
+        await pilot.press("f", "9")
+        assert view.row_count == 19
+        await pilot.press("escape")
+        assert view.row_count == 100 and view.has_focus
+
+
+async def test_a_search_goes_from_hit_to_hit_and_round():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText(numbered(40)))
+        await pilot.press("g", "slash", *"LINE 2".lower())
+        assert isinstance(pilot.app.screen, LinePrompt) and view.cursor == 2
+        await pilot.press("enter")
+        seen = [view.cursor]
+        for key in ("full_stop", "full_stop", "comma", "comma", "comma"):
+            await pilot.press(key)
+            seen.append(view.cursor)
+        assert seen == [2, 20, 21, 20, 2, 29]
+        assert pilot.app.statuses[-1] == "/line 2"
+
+
+async def test_escape_puts_the_cursor_back_where_the_search_began():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText(numbered(40)))
+        await pilot.press("g", "j", "slash", *"line 30")
+        assert view.cursor == 30
+        await pilot.press("escape")
+        assert (view.cursor, view.status) == (1, "")
+
+
+async def test_hits_are_marked_in_the_line():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText("a tile of a Tile\n"))
+        view.search("tile")
+        await pilot.pause()
+        over = view.style_of("text--hit").bgcolor
+        assert [part.text for part in view.render_line(0) if part.style and part.style.bgcolor == over] == [
+            "tile",
+            "Tile",
+        ]
+
+
+async def test_enter_leads_to_the_place_that_a_line_names():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText("nvcc -O3\nsolution.cu(48): error: expected a ';'\n1 error\n"))
+        await pilot.press("k", "enter", "k", "enter")
+        await pilot.pause()
+        assert pilot.app.places == [Place("solution.cu", 48)]
+
+
+async def test_a_sign_says_what_a_line_is_without_colours():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText("a.cu(1): error: x\na.cu(2): warning #1: x\nRace reported between Write access\nfine\n"))
+        await pilot.pause()
+        assert [row[:4] for row in rows(view)[:4]] == [" ✗ a", " ! a", " ≠ R", "▸  f"]
+
+
+async def test_copying_takes_the_line_as_it_is_shown():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText("x[N][M] \x1b[31mred\x1b[0m\n"))
+        await pilot.press("y")
+        assert pilot.app.clipboard == "x[N][M] red"
+
+
+async def test_long_lines_are_seen_by_going_to_the_side():
+    view = LogView()
+    async with shown(view, (40, 6)) as pilot:
+        view.show(LogText("0123456789" * 1000 + "\n" + "日本" * 5000 + "\n"))
+        await pilot.pause()
+        assert rows(view)[0] == "   " + "0123456789" * 3 + "01234›"
+        assert rows(view)[1].startswith("▸  日本") and rows(view)[1].endswith("›")
+        await pilot.press("greater_than_sign")
+        assert rows(view)[0].startswith("   6789012345")
+        assert rows(view)[1].startswith("▸  日本")
+        await pilot.press(*["greater_than_sign"] * 3, "less_than_sign")
+        assert view.scroll_offset.x == 48
+
+
+async def test_code_has_numbers_colours_and_sentences_beside_its_lines():
+    view = CodeView()
+    async with shown(view, (60, 6)) as pilot:
+        view.show(source_text(LOOP), {2: "reads one past the end"})
+        await pilot.pause()
+        assert rows(view)[:2] == ["▸  1 int m;", "   2 for (int i = tid; i <= cols;› ‹ reads one past the end"]
+        colour = view.style_of("code--keyword").color
+        assert [part.text for part in view.render_line(1) if part.style and part.style.color == colour] == ["for"]
+
+
+@pytest.mark.parametrize("line", [1, 30, 100])
+async def test_code_goes_to_a_line(line: int):
+    view = CodeView()
+    async with shown(view) as pilot:
+        view.show(source_text(numbered(100).encode()))
+        view.go_to(line)
+        await pilot.pause()
+        assert view.cursor == line - 1
+        assert f"▸{line:>3} line {line - 1}" in rows(view)
+
+
+async def test_a_diff_is_side_by_side_where_there_is_room():
+    view = DiffView()
+    async with shown(view, (160, 6)) as pilot:
+        view.show(LOOP, FIXED)
+        await pilot.pause()
+        assert [" ".join(row.split()) for row in rows(view)[:5]] == [
+            "1 int m; │ 1 int m;",
+            "▸ 2 − for (int i = tid; i <= cols; i += n) │ 2 + for (int i = tid; i < cols; i += n)",
+            "3 m = max(m, row[i]); │ 3 m = max(m, row[i]);",
+            "│ 4 + __syncthreads();",
+            "4 return m; │ 5 return m;",
+        ]
+
+
+async def test_a_diff_is_one_below_the_other_where_there_is_not():
+    view = DiffView()
+    async with shown(view, (80, 8)) as pilot:
+        view.show(LOOP, FIXED)
+        await pilot.pause()
+        assert rows(view)[:6] == [
+            "   1   1   int m;",
+            "▸  2     − for (int i = tid; i <= cols; i += n)",
+            "       2 + for (int i = tid; i < cols; i += n)",
+            "   3   3       m = max(m, row[i]);",
+            "       4 + __syncthreads();",
+            "   4   5   return m;",
+        ]
+        await pilot.press("s")
+        assert view.split and "│" in rows(view)[0]
+
+
+async def test_changed_words_stand_out_of_a_changed_line_and_keep_their_colours():
+    view = DiffView()
+    async with shown(view, (160, 6)) as pilot:
+        view.show(b"int a = f(x, 1);\n", b"int a = f(x, 2);\n")
+        await pilot.pause()
+        back, number = view.style_of("diff--added-words").bgcolor, view.style_of("code--number").color
+        parts = [part for part in view.render_line(0) if part.style and part.style.bgcolor == back]
+        assert [part.text for part in parts] == ["2"]
+        assert parts[0].style and parts[0].style.color == number
+
+
+async def test_keys_of_a_diff_hunks_context_white_space_copy():
+    view = DiffView()
+    before = numbered(60).encode()
+    after = before.replace(b"line 10\n", b"line ten\n").replace(b"line 50\n", b"line  50\n")
+    async with shown(view, (80, 30)) as pilot:
+        view.show(before, after, before_title="step 1", after_title="step 2")
+        await pilot.pause()
+        assert view.status == "step 1 → step 2  +2 −2"
+        assert rows(view)[view.cursor] == "▸ 11     − line 10"
+        await pilot.press("full_stop")
+        assert rows(view)[view.cursor] == "▸ 51     − line 50"
+        await pilot.press("full_stop", "y")
+        assert pilot.app.clipboard == "-line 10\n+line ten"
+        folds = sum(row.kind == "fold" for row in view.diff.rows)
+        await pilot.press(*["right_curly_bracket"] * 3)
+        assert (folds, sum(row.kind == "fold" for row in view.diff.rows)) == (3, 0)
+        assert rows(view)[view.cursor - view.scroll_offset.y] == "▸ 11     − line 10"
+        await pilot.press(*["left_curly_bracket"] * 9, "w")
+        assert (len(view.diff.rows), view.status) == (3, "step 1 → step 2  +1 −1  white space ignored")
+
+
+async def test_equal_versions_are_said_to_be_equal():
+    view = DiffView()
+    async with shown(view) as pilot:
+        view.show(LOOP, LOOP)
+        await pilot.press("j", "y", "full_stop", "s")
+        assert len(view.diff.rows) == 1 and view.diff.rows[0].left == "4 unchanged lines"
+        assert view.status.endswith("no differences")
+
+
+async def test_a_large_comparison_is_done_in_a_thread_and_a_stale_one_is_dropped():
+    view = DiffView()
+    large = "".join(f"int value_{n} = {n};\n" for n in range(3000)).encode()
+    assert len(large) > AT_ONCE
+    async with shown(view) as pilot:
+        view.show(large, large.replace(b"value_7 ", b"other "))
+        assert view.busy
+        view.show(large, large.replace(b"value_2000 ", b"other "))
+        while view.busy:
+            await pilot.app.workers.wait_for_complete()
+            await pilot.pause()
+        assert [row.old for row in view.diff.rows if row.kind == "change"] == [2001]
+
+
+async def test_a_small_comparison_overtakes_a_large_one():
+    view = DiffView()
+    large = numbered(5000).encode()
+    async with shown(view) as pilot:
+        view.show(large, b"")
+        view.show(LOOP, FIXED)
+        assert (view.busy, view.diff.added) == (False, 2)
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+        assert view.diff.added == 2
+
+
+async def test_colours_follow_the_theme():
+    view = CodeView()
+    async with shown(view) as pilot:
+        view.show(source_text(LOOP))
+        seen = set()
+        for name in ("textual-dark", "textual-light", "nord"):
+            assert name in BUILTIN_THEMES
+            pilot.app.theme = name
+            await pilot.pause()
+            seen.add(next(part.style for part in view.render_line(1) if part.text == "for"))
+        assert len(seen) == 3
+
+
+async def test_ascii_signs_are_ascii(tmp_path: Path):
+    view = DiffView()
+    use_ascii(True)
+    try:
+        async with shown(view, (160, 8)) as pilot:
+            view.show(LOOP + b"\n" * 40, FIXED + b"\n" * 40 + b"x" * 300)
+            await pilot.pause()
+            assert all(row.isascii() for row in rows(view))
+    finally:
+        use_ascii(False)
+
+
+@pytest.mark.parametrize("view", [LogView(), CodeView(), DiffView()], ids=lambda view: type(view).__name__)
+async def test_every_key_works_on_a_pane_that_shows_nothing(view: TextView):
+    async with shown(view) as pilot:
+        for binding in [key for kind in type(view).__mro__ for key in kind.__dict__.get("BINDINGS", [])]:
+            await pilot.press(binding.key.split(",")[0])
+            if isinstance(pilot.app.screen, LinePrompt):
+                await pilot.press("x", "enter")
+        assert view.cursor == 0
