@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +53,16 @@ class Seat:
     config: FixerConfig
 
 
+@contextmanager
+def discarded_on_error(made: RunDirectory) -> Iterator[None]:
+    """A fork that cannot be played here must not stay behind."""
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(made.path, ignore_errors=True)
+        raise
+
+
 class LiveRun:
     """A run of one trajectory. Create it with ``beaver_tui.live.start``, ``await play()`` it once, then ``close`` it.
 
@@ -91,6 +102,7 @@ class LiveRun:
         self._owned = ExitStack()
         self._owned.enter_context(run.lock())
         self._closes_harness = True
+        self._closed = False
         if mode != "auto":
             self.note("mode", mode)
 
@@ -170,6 +182,7 @@ class LiveRun:
 
     def close(self) -> None:
         """Let others write the run, and remove what was kept between candidates. For a run that is over."""
+        self._closed = True
         self._owned.close()
         if self._closes_harness:
             self._closes_harness = False
@@ -182,6 +195,8 @@ class LiveRun:
         changed by hand."""
         if mode != self.mode:
             self._check_interactive()
+            if self.over:
+                raise RunError(f"{self.run.path}: is over; fork it to go on")
         self._fixer.set_mode(mode)
 
     def accept(self) -> None:
@@ -201,9 +216,9 @@ class LiveRun:
         self._desk.submit()
 
     async def steer(self, mode: Mode, *, reason: str = "taken over by hand") -> LiveRun:
-        """The run that a person goes on with in ``mode``: this one when it may be changed by hand, else a fork from its last
-        closed step, which begins the open iteration anew."""
-        if self.interactive:
+        """The run that a person goes on with in ``mode``: this one when it may be changed by hand and is not over, else a fork
+        from its last closed step, which begins the open iteration anew."""
+        if self.interactive and not self.over:
             self.set_mode(mode)
             return self
         return await self.fork(mode=mode, reason=reason)
@@ -232,16 +247,21 @@ class LiveRun:
             fixer=fixer,
             reason=reason,
         )
+        seat = Seat(self.harness, self._seat.tasks, fixer if fixer is not None else self._seat.config)
+        with discarded_on_error(made):
+            live = LiveRun(made, seat, mode, self.listener)
         self.cancel()
         if self._playing is not None:
             await self._ended.wait()
         self._closes_harness = False
         self.close()
-        seat = Seat(self.harness, self._seat.tasks, fixer if fixer is not None else self._seat.config)
-        return LiveRun(made, seat, mode, self.listener)
+        return live
 
     def note(self, action: str, detail: str, response: str | None = None) -> None:
-        """Write into the journal that somebody did something. Once the run is over this is still possible, until ``close``."""
+        """Write into the journal that somebody did something. Once the run is over this is still possible; after ``close`` the
+        journal is somebody else's, and nothing is written."""
+        if self._closed:
+            return
         event = ev.Controlled(action=action, detail=detail, response=response)
         if not self.over:
             self._sweep.note(self.cell, event)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from beaver_tui import __version__
-from beaver_tui.live.live import LiveRun, Seat
+from beaver_tui.live.live import LiveRun, Seat, discarded_on_error
 from beaver_tui.live.steered import Mode
 from engine import events as ev
 from engine.fixers.config import FixerConfig
@@ -74,9 +74,10 @@ def fork_live(
     listener: Listener = no_listener,
 ) -> LiveRun:
     """A live run that goes on from a step of a stored trajectory (see ``engine.sweep.fork``), wherever that is being played.
-    A LiveRun of this process has its own ``fork``."""
+    A LiveRun of this process has its own ``fork``. Raises RunError, too, where the run was begun on another device."""
     made = fork_run(run, cell, step, out=out, protocol_changes=protocol_changes, fixer=fixer, reason=reason)
-    return resume_live(made.path, warn=warn, mode=mode, options=options, listener=listener)
+    with discarded_on_error(made):
+        return resume_live(made.path, warn=warn, mode=mode, options=options, listener=listener)
 
 
 def _live(opened: Opened, mode: Mode, listener: Listener) -> LiveRun:

@@ -16,6 +16,7 @@ from beaver_tui.live.start import fork_live, resume_live, start_live
 from engine import events as ev
 from engine.cells import read_cell
 from engine.errors import ConfigError, RunError
+from engine.fixers.config import FixerConfig
 from engine.rundir import RunDirectory
 from engine.sweep.opening import Options
 from engine.trajectory import Trajectory
@@ -375,3 +376,62 @@ async def test_a_stop_while_a_person_thinks_loses_no_reply(begin):
     received = story(again).finished[0].reply
     assert (received.calls, received.tokens_in, received.tokens_out) == (2, *map(sum, zip(*spent, strict=True)))
     assert categories(again) == ["passed"]
+
+
+@pytest.mark.slow
+async def test_a_person_ends_what_a_model_could_not(tmp_path: Path):
+    """A CUDA program on the CPU device: three tries stagnate, the workbench goes on in observe mode, a person repairs it."""
+    options = Options(tasks=("softmax_rows",), fixers=("scripted:stagnating",), out=tmp_path / "run", device="cpu")
+    live = start_live(options, warn=ignore)
+    await live.play()
+    assert story(live).closed.stop_reason == "no_progress"
+    taken = await live.fork(mode="human", out=tmp_path / "fork", protocol_changes={"early_stop": "observe"})
+    playing = await when(taken, lambda: taken.waiting, "the person is waited for")
+    file = taken.desk / "solution.cu"
+    assert file.read_bytes() == last_solution(live)
+    file.write_bytes(taken.task.reference.read_bytes())
+    taken.submit()
+    await playing
+    taken.close()
+    assert categories(taken) == [*categories(live), "passed"]
+    assert story(taken).finished[-1].reply.model == "human"
+
+
+def last_solution(live: LiveRun) -> bytes:
+    return live.run.store(live.cell).get("solutions", story(live).finished[-1].candidate.solution)
+
+
+async def test_a_fork_that_cannot_be_played_leaves_nothing_behind_and_the_run_goes_on(begin, tmp_path: Path):
+    with OpenAIServer(reply(SOLUTION)) as server:
+        server.queue(hang_mid_stream("a slow"))
+        live = begin(fixer=f"chat:m@{server.url}", interactive=True)
+        playing = await when(live, lambda: server.requests, "the model is asked")
+        nobody = FixerConfig(name="cloud", model="m", base_url="https://models.example.com/v1")
+        with pytest.raises(ConfigError, match="needs a key"):
+            await live.fork(fixer=nobody, out=tmp_path / "fork")
+        assert not (tmp_path / "fork").exists()
+        assert not live.over
+        live.cancel()
+        await playing
+
+
+async def test_what_was_begun_on_another_device_is_not_played_here(tmp_path: Path):
+    stored = RunDirectory(Path(__file__).parents[1] / "fixtures" / "h200" / "run")
+    with pytest.raises(RunError, match="rows would not be comparable"):
+        fork_live(stored, stored.plan[0], 0, warn=ignore, out=tmp_path / "fork", options=Options(device="cpu"))
+    assert not (tmp_path / "fork").exists()
+
+
+async def test_a_run_that_is_over_is_forked_to_go_on(begin, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    live = begin(ALSO_BROKEN, interactive=True)
+    await live.play()
+    assert story(live).closed.stop_reason == "no_more_answers"
+    with pytest.raises(RunError, match="is over; fork it to go on"):
+        live.set_mode("human")
+    taken = await live.steer("human")
+    assert taken is not live
+    playing = await when(taken, lambda: taken.waiting, "the person is waited for")
+    taken.cancel()
+    await playing
+    taken.close()
