@@ -71,6 +71,8 @@ class Human(Screen[None]):
         self.query_one("#human-prompt", LogView).show(LogText(task.prompt))
         self.query_one("#human-build", LogView).show(self._build)
         self._show_reading("Error")
+        for view in self.query(LogView):
+            view.enter_goes_on = True
         self.query_one("#human-error").focus()
         self._show_source()
         self._show_top()
@@ -127,6 +129,9 @@ class Human(Screen[None]):
     def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
         self._show_reading(event.name)
 
+    def on_log_view_place_chosen(self, event: LogView.PlaceChosen) -> None:
+        self._edit(event.place.line)
+
     def _heard(self, news: News) -> None:
         if news.kind == "desk":
             self._news = news.text
@@ -137,7 +142,10 @@ class Human(Screen[None]):
     # acting
 
     def action_edit(self) -> None:
-        if complaint := self.app.editor.edit(self.file, self.app.suspend):
+        self._edit()
+
+    def _edit(self, line: int | None = None) -> None:
+        if complaint := self.app.editor.edit(self.file, self.app.suspend, line):
             self.notify(complaint, severity="warning", markup=False)
         self._show_source()
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
@@ -38,6 +39,9 @@ class LogView(TextView):
         & > .log--hazard { color: $text-warning; text-style: bold; }
     }
     """
+
+    enter_goes_on = False
+    """On a line that names no place, the key is the screen's."""
 
     class PlaceChosen(Message):
         """A person wants to see the place in a file that the line under the cursor names."""
@@ -164,6 +168,8 @@ class LogView(TextView):
     def action_choose(self) -> None:
         """Lead to the place that the line names."""
         place = self._log.place(self._shown[self.cursor]) if self.row_count else None
+        if place is None and self.enter_goes_on:
+            raise SkipAction
         if place is None:
             self.notify("this line names no place in a file", markup=False)
         else:
