@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beaver_tui.state.lines import one_line
+from beaver_tui.state.visible import visible_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -98,7 +98,7 @@ def _candidate(run: RunDirectory, cell: Cell, trajectory: Trajectory, step: int)
     candidate = trajectory.iterations[step - 1].candidate
     if candidate is None or candidate.solution is None:
         why = candidate.problem if candidate is not None and candidate.problem else "none was made"
-        raise RunError(f"{run.path}: {cell} has no candidate in step {step}: {one_line(why)}")
+        raise RunError(f"{run.path}: {cell} has no candidate in step {step}: {visible_line(why)}")
     return run.store(cell).get("solutions", candidate.solution)
 
 
@@ -111,7 +111,7 @@ def _print(steps: Steps, i: int, j: int) -> None:
 
     found = compare(steps.before, steps.after)
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(one_line(f"{steps.cell}  {steps.file}  step {i} to {j}"), "bold"), _counts(found))
+    console.print(Text(visible_line(f"{steps.cell}  {steps.file}  step {i} to {j}"), "bold"), _counts(found))
     digits = max((len(str(number)) for row in found.rows for number in (row.old, row.new)), default=1)
     for row in unified(found):
         console.print(_line(row, digits))

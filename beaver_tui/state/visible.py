@@ -32,6 +32,11 @@ def visible_output(text: str) -> str:
     return _seen(plain_text(text))
 
 
+def visible_line(text: str) -> str:
+    """Outside text, such as a name, as one line."""
+    return " ".join(visible_output(text).split())
+
+
 def _seen(text: str) -> str:
     if not text.isascii():
         text = _UNSEEN.sub(_escape, text)

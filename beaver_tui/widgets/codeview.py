@@ -7,12 +7,11 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.strip import Strip
 
 from beaver_tui.glyphs import sign
-from beaver_tui.state.lines import one_line, shortened
 from beaver_tui.state.sourcetext import SourceText, Token
-from beaver_tui.widgets.strips import Styled, cells, pane_sign, windowed
+from beaver_tui.state.visible import visible_line
+from beaver_tui.widgets.strips import Styled, cells, fitted, pane_sign, windowed
 from beaver_tui.widgets.textview import TextView
 
 KINDS = ("keyword", "type", "function", "string", "number", "comment", "preprocessor", "cuda", "operator", "name")
@@ -62,7 +61,7 @@ class CodeView(SourceView):
     def show(self, source: SourceText, marks: Mapping[int, str] | None = None) -> None:
         """Show another source; the cursor stays on its line where there is one."""
         self._source = source
-        self._marks = {line: one_line(mark) for line, mark in (marks or {}).items()}
+        self._marks = {line: visible_line(mark) for line, mark in (marks or {}).items()}
         self._longest = max(map(cells, source.lines), default=0)
         self.cursor = min(self.cursor, max(len(source.lines) - 1, 0))
         self.redraw()
@@ -82,7 +81,19 @@ class CodeView(SourceView):
 
     @property
     def longest(self) -> int:
-        return self._longest
+        """A sentence beside a line takes its room: that line is so much longer to go through."""
+        marked = (
+            cells(self._source.lines[line - 1]) + cells(self._beside(line))
+            for line in self._marks
+            if 0 < line <= self.row_count
+        )
+        return max([self._longest, *marked])
+
+    def _beside(self, line: int) -> str:
+        """What is drawn at the right end of a line."""
+        mark = self._marks.get(line, "")
+        room = int(self.text_cells(self.row_width) * MOST_OF_A_MARK)
+        return f" {pane_sign('said')} {fitted(mark, room)}" if mark and room > 0 else ""
 
     @property
     def _digits(self) -> int:
@@ -91,15 +102,13 @@ class CodeView(SourceView):
     def text_cells(self, width: int) -> int:
         return width - self._digits - 2
 
-    def draw_row(self, row: int, width: int, offset: int, base: Style) -> Strip:
-        text, mark = self._source.lines[row], self._marks.get(row + 1, "")
+    def draw_row(self, row: int, width: int, offset: int, base: Style) -> list[Segment]:
+        text, tail = self._source.lines[row], self._beside(row + 1)
         quiet = base + self.style_of("text--quiet")
-        room = self.text_cells(width)
-        tail = f" {pane_sign('said')} {shortened(mark, int(room * MOST_OF_A_MARK))}" if mark else ""
         layers = [self.token_layer(self._source.tokens[row]), self.hit_layer(text)]
         head = [
             Segment(sign("selected") if row == self.cursor else " ", base + self.style_of("text--sign")),
             Segment(f"{row + 1:>{self._digits}} ", quiet),
         ]
-        line = windowed(text, base, layers, offset, room - cells(tail), quiet)
-        return Strip([*head, *line, Segment(tail, base + self.style_of("code--mark"))], width)
+        line = windowed(text, base, layers, offset, self.text_cells(width) - cells(tail), quiet)
+        return [*head, *line, Segment(tail, base + self.style_of("code--mark"))]

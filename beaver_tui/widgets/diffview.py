@@ -9,15 +9,14 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.message import Message
-from textual.strip import Strip
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
 from beaver_tui.state.difftext import Diff, DiffRow, folded, hunks_of, unified
-from beaver_tui.state.lines import one_line
 from beaver_tui.state.matching import Span
 from beaver_tui.state.sourcetext import SourceText
 from beaver_tui.state.versions import Sources, Versions, coloured, compared
+from beaver_tui.state.visible import visible_line
 from beaver_tui.widgets.codeview import SourceView
 from beaver_tui.widgets.strips import Styled, cells, hits, pane_sign, windowed
 
@@ -83,7 +82,7 @@ class DiffView(SourceView):
         self, before: bytes, after: bytes, file: str = "solution.cu", before_title: str = "", after_title: str = ""
     ) -> None:
         """Compare two versions of ``file``. Large ones are compared in a thread; what is shown until then stays."""
-        versions = Versions(before, after, file, one_line(before_title), one_line(after_title))
+        versions = Versions(before, after, file, visible_line(before_title), visible_line(after_title))
         if versions == self._versions and not self.busy:
             return
         self._versions = versions
@@ -192,24 +191,24 @@ class DiffView(SourceView):
             return (width - 2) // 2 - self._digits - 3
         return width - 1 - 2 * self._digits - 4
 
-    def draw_row(self, row: int, width: int, offset: int, base: Style) -> Strip:
+    def draw_row(self, row: int, width: int, offset: int, base: Style) -> list[Segment]:
         quiet = base + self.style_of("text--quiet")
         cursor = Segment(sign("selected") if row == self.cursor else " ", base + self.style_of("text--sign"))
         if not self._rows:
-            return Strip([cursor, *windowed(self._diff.note, quiet, [], 0, width - 1, quiet)], width)
+            return [cursor, *windowed(self._diff.note, quiet, [], 0, width - 1, quiet)]
         shown = self._rows[row]
         if shown.kind == "fold":
             style = base + self.style_of("diff--fold")
             words = f"{'':>{self._digits}} {sign('fold')} {shown.left}"
-            return Strip([cursor, *windowed(words, style, [], 0, width - 1, style)], width)
+            return [cursor, *windowed(words, style, [], 0, width - 1, style)]
         if not self._drawn_split:
             numbers = f"{_shown_number(shown.old, self._digits)} {_shown_number(shown.new, self._digits)}"
             side = self._side(shown, shown.kind != "remove", numbers, width - 1, offset, base)
-            return Strip([cursor, *side], width)
+            return [cursor, *side]
         left = (width - 2) // 2
         before = self._side(shown, False, _shown_number(shown.old, self._digits), left, offset, base)
         after = self._side(shown, True, _shown_number(shown.new, self._digits), width - 2 - left, offset, base)
-        return Strip([cursor, *before, Segment(pane_sign("between"), quiet), *after], width)
+        return [cursor, *before, Segment(pane_sign("between"), quiet), *after]
 
     def _side(self, row: DiffRow, new: bool, numbers: str, width: int, offset: int, base: Style) -> list[Segment]:
         """The old or the new line of a row: its numbers, its sign, its text; blank where that side has no line."""

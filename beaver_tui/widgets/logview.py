@@ -11,7 +11,6 @@ from rich.style import Style
 from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.message import Message
-from textual.strip import Strip
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
@@ -127,7 +126,7 @@ class LogView(TextView):
         rows = {index: row for row, index in enumerate(self._shown)}
         return [rows[index] for index in found if index in rows]
 
-    def draw_row(self, row: int, width: int, offset: int, base: Style) -> Strip:
+    def draw_row(self, row: int, width: int, offset: int, base: Style) -> list[Segment]:
         text = self.row_text(row)
         kind = line_kind(text)
         style = base + self.style_of(f"log--{kind}") if kind else base
@@ -138,7 +137,7 @@ class LogView(TextView):
         line = windowed(
             text, style, [self.hit_layer(text)], offset, self.text_cells(width), base + self.style_of("text--quiet")
         )
-        return Strip([*gutter, *line], width)
+        return [*gutter, *line]
 
     @property
     def status(self) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, get_character_cell_size
+from rich.cells import cell_len, get_character_cell_size, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from beaver_tui.glyphs import ascii_wanted
+from beaver_tui.glyphs import ascii_wanted, sign
 
 Styled = tuple[int, int, Style]
 """Characters ``[start, end)`` of a line, and what is laid over their style."""
@@ -34,6 +34,11 @@ def pane_sign(name: str) -> str:
 def cells(text: str) -> int:
     """The width of a line in cells."""
     return len(text) if text.isascii() else cell_len(text)
+
+
+def fitted(text: str, width: int) -> str:
+    """At most ``width`` cells of a text, with a sign where it was cut."""
+    return text if cells(text) <= width else set_cell_size(text, width - 1).rstrip() + sign("ellipsis")
 
 
 def windowed(

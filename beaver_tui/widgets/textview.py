@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
@@ -76,7 +77,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         """What a search looks at and what a copy takes."""
         raise NotImplementedError
 
-    def draw_row(self, row: int, width: int, offset: int, base: Style) -> Strip:
+    def draw_row(self, row: int, width: int, offset: int, base: Style) -> list[Segment]:
         """A row, ``width`` cells wide, its text moved ``offset`` cells to the left; ``base`` knows of the cursor."""
         raise NotImplementedError
 
@@ -127,7 +128,9 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
             base = self.rich_style
             if here and self.has_focus:
                 base += self.style_of("text--cursor")
-            strip = self._strips[key] = self.draw_row(row, width, offset, base)
+            # in a pane too narrow for its numbers a row may come out wider
+            strip = Strip(self.draw_row(row, width, offset, base)).adjust_cell_length(width, base)
+            self._strips[key] = strip
         return strip
 
     def style_of(self, name: str) -> Style:
