@@ -12,6 +12,7 @@ from textual import work
 from textual.screen import Screen
 
 from beaver_tui.live.live import LiveRun, News
+from beaver_tui.live.proposal import Proposal
 from beaver_tui.live.start import fork_live
 from beaver_tui.opened import Opened
 from beaver_tui.screens.human import Human
@@ -40,6 +41,8 @@ class Steering(Screen[None]):
     _began = 0.0
     _human: Human | None = None
     _deciding = False
+    _decided: Proposal | None = None
+    """The proposal that was asked about last: it is asked about again when a person says so."""
 
     def show(self, changes: frozenset[str] = frozenset()) -> None:
         raise NotImplementedError
@@ -51,7 +54,7 @@ class Steering(Screen[None]):
         self._began = time.monotonic()
         if self.opened.live is not None:
             self._unsubscribe = self.opened.live.subscribe(self._heard)
-            self.call_after_refresh(self._catch_up)
+            self.call_after_refresh(self.catch_up)
 
     def on_unmount(self) -> None:
         if self._unsubscribe is not None:
@@ -62,31 +65,31 @@ class Steering(Screen[None]):
 
     def _heard(self, news: News) -> None:
         if news.kind in ("proposal", "desk", "mode"):
-            self._catch_up()
+            self.catch_up()
         elif news.kind == "notice" and not self.opened.live_waits:
             self.notify(news.text, markup=False)
         elif news.kind == "over" and news.text:
             self.notify(news.text, severity="error", markup=False, timeout=12)
         self.show(frozenset({"steps", "facts"}))
 
-    def _catch_up(self) -> None:
-        """Show what waits for a person, and put away what no longer does."""
+    def catch_up(self) -> None:
+        """Show what waits for a person, and put away what no longer does. What was left with q is not shown again by itself."""
         live = self.opened.live
         if live is None or not self.is_mounted:
             return
-        if live.waiting and self._human is None and self.app.screen is self:
-            self._human = Human(self.opened)
-            self.app.push_screen(self._human)
-        elif not live.waiting and self._human is not None:
+        if not live.waiting:
             human, self._human = self._human, None
-            if self.app.screen is human:
+            if human is not None and self.app.screen is human:
                 self.app.pop_screen()
-        if live.proposal is not None and not self._deciding and self.app.screen is self:
+        elif self._human is None and self.app.screen is self:
+            self._show_human()
+        if live.proposal is not self._decided and not self._deciding and self.app.screen is self:
+            self._decided = live.proposal
             self.decide()
 
-    def on_screen_resume(self) -> None:
-        if self._human is not None and self.app.screen is self:
-            self._human = None  # it was left with q; u comes back to it
+    def _show_human(self) -> None:
+        self._human = Human(self.opened)
+        self.app.push_screen(self._human)
 
     @work(exclusive=True, group="deciding")
     async def decide(self) -> None:
@@ -138,8 +141,9 @@ class Steering(Screen[None]):
             return
         if live.interactive:
             live.set_mode(mode)
-            self._catch_up()
-            if mode == "confirm" and live.proposal is not None:
+            if mode == "human" and live.waiting and self.app.screen is self:
+                self._show_human()
+            elif mode == "confirm" and live.proposal is not None:
                 self.decide()
             return
         question = "Going on by hand makes a fork: a run of its own, marked interactive and left out of scores. Fork?"

@@ -128,6 +128,7 @@ class Workbench(Steering):
             changes |= EVERYTHING
         if changes and not self._paused:
             self.show(frozenset(changes))
+        self.catch_up()
 
     def show(self, changes: frozenset[str] = EVERYTHING) -> None:
         """Draw what ``changes`` names."""
