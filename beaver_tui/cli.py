@@ -31,6 +31,7 @@ commands:
   doctor     what this machine offers, and what is missing
   submit     hand in the file that a human fixer's folder holds
   manifest   rebuild a run's manifest.jsonl from its journals
+  plan       a sweep over the protocol's axes: runs, calls and cost, before anything is spent
 
 options:
   --version  print the version

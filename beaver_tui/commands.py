@@ -8,6 +8,7 @@ from typing import BinaryIO
 import click
 import msgspec
 
+from beaver_tui.analysis.plan import plan
 from beaver_tui.authoring.harvest import harvest
 from beaver_tui.authoring.home import apply, init
 from beaver_tui.authoring.tasks import tasks
@@ -90,4 +91,5 @@ COMMANDS = {
     "doctor": doctor,
     "submit": submit,
     "manifest": manifest,
+    "plan": plan,
 }

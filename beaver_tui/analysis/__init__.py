@@ -1,0 +1,1 @@
+"""The commands around numbers: planning sweeps, scoring runs again, cards and reports."""

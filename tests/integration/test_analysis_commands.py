@@ -1,0 +1,53 @@
+"""plan, rescore, card and report as a user starts them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import yaml
+
+from engine.config import read_batch_config
+from tests.support.program import beaver
+from tests.support.tasks import SOLUTION, write_task
+
+CONFIG = """\
+corpus: {corpus}
+fixers:
+- {{name: priced, model: m, base_url: "http://localhost:1/v1", max_tokens: 100, prices: {{input: 1, output: 2}}}}
+- {{name: free, model: m, base_url: "http://localhost:1/v1"}}
+"""
+
+
+def test_plan_prints_calls_and_costs_and_writes_configs_that_batch_reads(tmp_path: Path):
+    write_task(tmp_path / "corpus", "one", answers={"s": [SOLUTION]})
+    config = tmp_path / "base.yaml"
+    config.write_text(CONFIG.format(corpus=tmp_path / "corpus"))
+    out = tmp_path / "plan"
+    done = beaver("plan", "--axis", "A1,A3", "--config", config, "--fixer", "priced", "--out", out)
+    assert done.code == 0, done.err
+    assert "5 runs, 25 calls at most" in done.out
+    assert f"beaver-tui --batch --config {out}/A3-L0.yaml --out {out}/A3-L0" in done.lines
+    levels = {path.stem: read_batch_config(path).protocol["feedback"] for path in out.glob("*.yaml")}
+    assert levels == {"default": "L3", "A3-L0": "L0", "A3-L1": "L1", "A3-L2": "L2", "A3-L3raw": "L3raw"}
+    design = json.loads((out / "plan.json").read_text())
+    assert [run["config"] for run in design["runs"]][:2] == ["default.yaml", "A3-L0.yaml"]
+    assert out.joinpath("default.yaml").stat().st_mode & 0o077 == 0
+
+    again = beaver("plan", "--axis", "A3", "--config", config, "--out", out)
+    assert again.code == 2 and "not empty" in again.err
+    unknown = beaver("plan", "--axis", "A3", "--config", config)
+    assert "n/a (no prices given)" in unknown.out and "and 5 loads of unknown cost" in unknown.out
+
+
+def test_a_planned_run_plays(tmp_path: Path):
+    write_task(tmp_path / "corpus", "one", answers={"s": [SOLUTION]})
+    out = tmp_path / "plan"
+    planned = beaver("plan", "--axis", "A2", "--corpus", tmp_path / "corpus", "--fixer", "scripted:s", "--out", out)
+    assert planned.code == 0, planned.err
+    assert yaml.safe_load((out / "A2-repeated.yaml").read_text())["fixers"] == [
+        {"name": "scripted:s", "kind": "scripted", "script": "s"}
+    ]
+    played = beaver("--batch", "--config", out / "A2-repeated.yaml", "--device", "none", "--out", tmp_path / "run")
+    assert played.code == 0, played.err
+    assert len((tmp_path / "run" / "plan.jsonl").read_text().splitlines()) == 5
