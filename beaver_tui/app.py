@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from beaver_tui import glyphs
 from beaver_tui.editor import EditorLauncher
-from beaver_tui.keymap import Key, bindings, read_keymap, use_keymap
+from beaver_tui.keymap import Key, bindings, use_keymap
 from beaver_tui.live.live import LiveRun
 from beaver_tui.live.start import start_live
 from beaver_tui.opened import Opened, open_live, open_stored
@@ -29,6 +29,7 @@ from beaver_tui.screens.sweep import Sweep
 from beaver_tui.screens.workbench import Workbench
 from beaver_tui.state.matrix import SweepView
 from beaver_tui.themes import STYLE_SHEET, builtin_themes, themes_folder
+from beaver_tui.userkeys import read_keymap
 from engine.errors import BeaverError
 from engine.harness.examine import Harness
 from engine.local import local_harness

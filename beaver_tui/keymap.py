@@ -1,23 +1,22 @@
 """Every key of the workbench, as one table: bindings, help, palette and the user's own keymap are read from it.
 
-A user's file (``keymap.yaml`` in the config folder) maps ids to keys: ``workbench.fork: ctrl+f``. Ids are a public interface.
+A user's file maps ids to keys (see ``userkeys``): ids are a public interface.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from textual.binding import Binding, BindingType
-
-from engine.errors import ConfigError
-from engine.yaml_file import read_yaml
+from textual.keys import format_key
 
 
 @dataclass(frozen=True)
 class Key:
     """One action of a scope. ``keys`` are Textual's names, comma-separated; ``action`` is a method ``action_...`` of the scope's
-    widget or screen; ``label`` fits the footer, ``help`` says it all. ``shown``: in the footer."""
+    widget or screen; ``label`` fits the footer, ``help`` says it all. ``shown``: in the footer. ``priority``: taken before the pane
+    in focus can have it."""
 
     id: str
     keys: str
@@ -48,7 +47,7 @@ SCOPES = {
 """Where keys apply, with the title that help shows."""
 
 KEYS: tuple[Key, ...] = (
-    Key("app.help", "f1,question_mark", "app.help_keys", "help", "The keys of what has the focus.", shown=True),
+    Key("app.help", "question_mark,f1", "app.help_keys", "help", "The keys of what has the focus.", shown=True),
     Key("app.palette", "ctrl+p", "app.command_palette", "all", "Every action by name.", shown=True),
     Key("app.quit", "ctrl+q", "app.leave", "quit", "Leave; asks first while a run is live."),
     Key("app.interrupt", "ctrl+c", "app.interrupt", "stop", "Stop the iteration; once more: the run.", priority=True),
@@ -124,13 +123,13 @@ KEYS: tuple[Key, ...] = (
     Key("workbench.dismiss", "d", "put_away", "read", "Put the alert away."),
     # Human fixer
     Key("human.edit", "e", "edit", "edit", "Open the file in $EDITOR.", shown=True),
-    Key("human.submit", "enter,ctrl+s", "submit", "submit", "Hand the file in.", shown=True),
+    Key("human.submit", "enter,ctrl+s", "submit", "submit", "Hand the file in.", shown=True, priority=True),
     Key("human.preview", "b", "preview", "compile", "Compile only; costs no iteration.", shown=True),
     Key("human.sanitize", "S", "sanitize", "sanitize", "Run the sanitizers on the file as it is.", shown=True),
     Key("human.auto", "a,f8", "mode('auto')", "auto", "Give the trajectory back to its fixer.", shown=True),
     Key("human.tab", "t", "next_reading", "next tab", "Error, Prompt, Build in turn."),
     # A proposal in confirm mode
-    Key("proposal.accept", "y", "accept", "accept", "This candidate is built and tested."),
+    Key("proposal.accept", "y", "accept", "accept", "This candidate is built and tested.", priority=True),
     Key("proposal.reject", "r", "reject", "reject", "Ask the fixer again, with a remark; costs no iteration."),
     Key("proposal.edit", "e", "edit", "edit", "Edit the candidate, then hand it in."),
     Key("proposal.later", "escape,q", "later", "later", "Leave it waiting; c comes back to it."),
@@ -165,42 +164,34 @@ KEYS: tuple[Key, ...] = (
     Key("diff.more", "right_curly_bracket", "context(1)", "more context", "Show more unchanged lines."),
     Key("diff.less", "left_curly_bracket", "context(-1)", "less context", "Show fewer unchanged lines."),
     Key("diff.whitespace", "w", "whitespace", "whitespace", "Show or ignore changes of white space."),
+    # The table of a step's errors
+    Key("errors.go", "enter", "go", "go to line", "Go to the line of the source."),
+    Key("errors.leave", "escape,q,e", "leave", "close", "Back to the workbench."),
 )
 
-
-_NAMES = {
-    "question_mark": "?",
-    "slash": "/",
-    "dollar_sign": "$",
-    "right_square_bracket": "]",
-    "left_square_bracket": "[",
-    "right_curly_bracket": "}",
-    "left_curly_bracket": "{",
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "underscore": "_",
-    "colon": ":",
-    "full_stop": ".",
-    "comma": ",",
-    "pagedown": "pgdn",
-    "pageup": "pgup",
-}
 
 _user_keys: dict[str, str] = {}
 
 
-def use_keymap(keys: dict[str, str]) -> None:
+def use_keymap(keys: Mapping[str, str]) -> None:
     """Show a user's keys, by id, where keys are shown."""
     _user_keys.clear()
     _user_keys.update(keys)
 
 
 def shown_keys(name: str, first: bool = True) -> str:
-    """The keys of an action as a person reads them: "?" and not question_mark."""
+    """The keys of an action as a person reads them: "?" and not question_mark. ``first``: only the one to remember."""
     keys = _user_keys.get(name) or next(key.keys for key in KEYS if key.id == name)
-    shown = [_NAMES.get(part.strip(), part.strip()).replace("ctrl+", "^") for part in keys.split(",")]
+    shown = [_shown(part.strip()) for part in keys.split(",")]
     return shown[0] if first else " ".join(shown)
+
+
+def _shown(key: str) -> str:
+    return (_WORDS.get(key) or format_key(key)).replace("ctrl+", "^")
+
+
+_WORDS = {"up": "up", "down": "down", "left": "left", "right": "right", "enter": "enter", "backspace": "backspace"}
+"""Keys that Textual shows with signs that not every terminal has."""
 
 
 def bindings(scope: str) -> list[BindingType]:
@@ -210,21 +201,3 @@ def bindings(scope: str) -> list[BindingType]:
         for key in KEYS
         if key.scope == scope
     ]
-
-
-def read_keymap(path: Path) -> dict[str, str]:
-    """A user's keys by id. Raises ConfigError that names the file and the id, with the ids that are near it."""
-    import difflib
-
-    content = read_yaml(path, str(path))
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not all(isinstance(keys, str) for keys in content.values()):
-        raise ConfigError(f"{path}: must map ids to keys, such as workbench.fork: ctrl+f")
-    known = {key.id for key in KEYS}
-    for name in content:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), sorted(known), n=1)
-            hint = f"did you mean {near[0]}?" if near else "see beaver-tui keys"
-            raise ConfigError(f"{path}: {name}: no such action; {hint}")
-    return {str(name): keys for name, keys in content.items()}

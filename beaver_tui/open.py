@@ -118,8 +118,8 @@ def show(start: Start, *, theme: str, ascii_only: bool, no_mouse: bool, keymap: 
         raise ConfigError("the workbench needs a terminal; beaver-tui --batch runs without one")
     from beaver_tui.app import BeaverApp, user_keymap
     from beaver_tui.glyphs import locale_is_ascii
-    from beaver_tui.keymap import read_keymap
     from beaver_tui.themes import builtin_themes
+    from beaver_tui.userkeys import read_keymap
 
     names = [known.name for known in builtin_themes()]
     if theme not in names:
