@@ -11,7 +11,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import ContentSwitcher, Footer, Static
+from textual.widgets import ContentSwitcher, Static
 
 from beaver_tui.glyphs import category_sign, sign
 from beaver_tui.keymap import bindings
@@ -27,6 +27,7 @@ from beaver_tui.state.steps import StepRow
 from beaver_tui.widgets.codeview import CodeView
 from beaver_tui.widgets.diffview import DiffView
 from beaver_tui.widgets.facts import FactsPane
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.logview import LogView
 from beaver_tui.widgets.painting import duration
 from beaver_tui.widgets.structureview import StructureView, given_up
@@ -44,6 +45,8 @@ DRAIN_SECONDS = 0.05
 """How often what has arrived is folded in and shown: 20 times a second, whatever the flood."""
 FOLLOW_SECONDS = 0.25
 """How often the journal of a run that another process writes is looked at."""
+_LOG_OF_PHASE = {"building": "Build", "testing": "Test", "sanitizing": "Sanitizer", "timing": "Profile"}
+_LOG_OF_STAGE = {"build": "Build", "preflight": "Build", "sanitizer": "Sanitizer"}
 LOG_SHARES = (1, 2, 3, 4, 6)
 """Heights of the logs, in fractions of ten parts that the views above them share with them."""
 
@@ -85,7 +88,7 @@ class Workbench(Steering):
                         yield LogView(id=f"log-{name.lower()}")
             with VerticalScroll(id="side", can_focus=False):
                 yield FactsPane(id="facts")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one("#diff").focus()
@@ -113,7 +116,7 @@ class Workbench(Steering):
         if self.opened.problem:
             self.notify(self.opened.problem, severity="error", markup=False)
             self.opened.source = None
-        was, open_step = self.session.live, self._open_step()
+        was, phase = self.session.live, self._phase
         self.session.live = self.opened.going_on
         changes: set[str] = set()
         position = self.session.position
@@ -122,8 +125,8 @@ class Workbench(Steering):
         if self.session.position != position:
             self._log_for_step()
             changes |= EVERYTHING
-        elif open_step and not self._open_step() and not self._log_is_chosen:
-            self._log_for_step()  # it has just ended: show where
+        elif self._phase != phase and not self._log_is_chosen:
+            self._log_for_step()
         if was != self.session.live:
             changes |= EVERYTHING
         if changes and not self._paused:
@@ -211,18 +214,18 @@ class Workbench(Steering):
     # logs
 
     def _log_for_step(self) -> None:
-        """Open the tab whose log says most about the step: where it ended."""
+        """Open the log that says most about the step: of what is going on, or of where it ended."""
         self._log_is_chosen = False
-        row = self.session.rows[self.session.position] if self.session.rows else None
-        if row is not None and row.number and row.phase == "closed":
-            facts = self.session.facts(row.number)
-            stage = {"build": "Build", "preflight": "Build", "sanitizer": "Sanitizer"}.get(facts.stage, "Test")
-            if self.is_mounted:
-                self.query_one("#logs", TabLine).choose(stage)
+        row = self.session.rows[self.session.position]
+        name = _LOG_OF_PHASE.get(row.phase, "")
+        if row.number and row.phase == "closed":
+            name = _LOG_OF_STAGE.get(self.session.facts(row.number).stage, "Test")
+        if name:
+            self.query_one("#logs", TabLine).choose(name)
 
-    def _open_step(self) -> bool:
-        """Whether the step on show is going on."""
-        return self.session.rows[self.session.position].phase not in ("closed", "start", "fault")
+    @property
+    def _phase(self) -> str:
+        return self.session.rows[self.session.position].phase
 
     def _show_active_log(self) -> None:
         line = self.query_one("#logs", TabLine)
