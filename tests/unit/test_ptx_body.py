@@ -13,6 +13,7 @@ from engine.devices.cpu.ptx.nodes import (
     Imm,
     Instruction,
     Label,
+    Minus,
     Operand,
     Pair,
     Prototype,
@@ -209,3 +210,9 @@ def test_what_is_wrong_is_said(text: str, said: str):
     source = f".version 9.0\n.target sm_90\n.func f {{ {text}"
     with pytest.raises(PtxError, match=said):
         parse(source)
+
+
+def test_a_negated_factor_is_read_like_any_operand():
+    vmad = one("vmad.s32.s32.s32 %r1, -%r2.h0, %r3.h1, -%r4;")
+    assert vmad.operands == (Reg("%r1"), Minus(Reg("%r2", "h0")), Reg("%r3", "h1"), Minus(Reg("%r4")))
+    assert one("add.s32 %r1, %r2, -4;").operands[2] == Imm(-4)

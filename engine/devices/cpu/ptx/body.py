@@ -6,7 +6,7 @@ from engine.devices.cpu.ptx.constants import constant, integer, starts_constant
 from engine.devices.cpu.ptx.declarations import SPACES, parameters, registers, variables
 from engine.devices.cpu.ptx.lexer import Cursor
 from engine.devices.cpu.ptx.locations import Locations
-from engine.devices.cpu.ptx.names import Names
+from engine.devices.cpu.ptx.names import ScopeNames
 from engine.devices.cpu.ptx.nodes import (
     Address,
     BranchTargets,
@@ -15,6 +15,7 @@ from engine.devices.cpu.ptx.nodes import (
     Instruction,
     Label,
     Loc,
+    Minus,
     Operand,
     Pair,
     Prototype,
@@ -33,14 +34,14 @@ _DEPTH = 200
 """Of nested scopes. nvcc nests two: a call's parameters and an inline asm's braces."""
 
 
-class Body:
+class BodyParser:
     """The parser of one function's body."""
 
     def __init__(self, cursor: Cursor, params: tuple[Variable, ...]) -> None:
         self._cursor = cursor
         self._locations = Locations()
         self._ordinal = 0
-        self._scopes = [Names()]
+        self._scopes = [ScopeNames()]
         self._scopes[0].add(params)
         # operands and mnemonics repeat all the time: each is taken apart once
         self._registers: dict[str, Reg] = {}
@@ -56,7 +57,7 @@ class Body:
         cursor.expect("{")
         if len(self._scopes) > _DEPTH:
             raise cursor.error("scopes are nested too deeply")
-        self._scopes.append(Names())
+        self._scopes.append(ScopeNames())
         found: list[Statement] = []
         while not cursor.accept("}"):
             word = cursor.word
@@ -223,6 +224,9 @@ class Body:
             return register
         if word == "!":
             return self._negatable()
+        if word == "-" and (negative := self._register(cursor.texts[cursor.at + 1])) is not None:
+            cursor.at += 2
+            return Minus(negative)
         if starts_constant(word):
             return constant(cursor)
         if word == "_":

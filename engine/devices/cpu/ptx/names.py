@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from engine.devices.cpu.ptx.nodes import Registers, Variable
 
 
-class Names:
+class ScopeNames:
     """What a scope declares."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ class Reg:
     name: str
     component: str | None = None
     negated: bool = False
-    """``!p`` for a predicate operand, ``-x`` never occurs in compiled code."""
+    """``!p`` for a predicate operand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,13 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
+class Minus:
+    """-a: a factor or the addend of vmad; no compiler writes it."""
+
+    register: Reg
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """d|p: a destination and a predicate destination."""
 
@@ -83,7 +90,7 @@ class Sink:
     """The underscore: a destination that nobody reads."""
 
 
-Operand = Reg | Imm | Float | Symbol | Address | Vector | Pair | Sink
+Operand = Reg | Imm | Float | Symbol | Address | Vector | Minus | Pair | Sink
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.devices.cpu.ptx.body import Body, skip_statement
+from engine.devices.cpu.ptx.body import BodyParser, skip_statement
 from engine.devices.cpu.ptx.constants import literal
 from engine.devices.cpu.ptx.declarations import LINKAGES, SPACES, parameters, variables
 from engine.devices.cpu.ptx.lexer import Cursor, PtxError
@@ -111,7 +111,7 @@ def _function(cursor: Cursor, kind: str, linkage: str) -> Function:
     body: tuple[Statement, ...] | None = None
     loc: Loc | None = None
     if not cursor.accept(";"):
-        parser = Body(cursor, (*returns, *params))
+        parser = BodyParser(cursor, (*returns, *params))
         body = parser.statements()
         loc = parser.first_loc
     return Function(
