@@ -113,6 +113,13 @@ def test_a_counted_barrier_counts_whole_warps(run: Run) -> None:
     assert run("barrier_of_whole_warps").out == [int(thread != 35) for thread in range(40)]
 
 
+def test_the_barrier_of_a_cluster_is_none_of_the_blocks(run: Run) -> None:
+    assert run("cluster_barrier").out == [1] * 64
+    told = run("cluster_deadlock", DEADLOCK).stderr
+    assert "32 threads wait at barrier.cluster.wait in solution.cu:10" in told
+    assert "32 threads wait at bar.sync 0 in solution.cu:20" in told
+
+
 def test_a_function_may_end_its_thread(run: Run) -> None:
     assert run("exit").out == [2, 1] * 20
 
@@ -216,6 +223,13 @@ def test_a_call_through_a_wild_pointer_is_a_fault_and_the_next_grid_runs(run: Ru
     said = run("wild_call", tool="memcheck", print_limit=1)
     assert said["error"] == BAD_PC
     assert said.stdout.startswith("========= Invalid PC\n")
+
+
+def test_a_call_of_what_is_no_function_has_the_same_error_and_names_its_place(run: Run) -> None:
+    assert run("known_wild_call")["error"] == BAD_PC
+    said = run("known_wild_call", tool="memcheck")
+    assert said["error"] == BAD_PC
+    assert said.stdout.startswith("========= Invalid PC\n=========     at store(int *, int)+0xa in solution.cu:10\n")
 
 
 def test_host_code_that_dereferences_a_device_pointer_dies_of_it(run: Run) -> None:

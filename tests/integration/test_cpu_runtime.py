@@ -268,6 +268,27 @@ int main() {
 """
 
 
+WILD_CALL = r"""
+#include <cstdio>
+typedef int (*function)(int);
+__device__ int twice(int x) { return 2 * x; }
+__device__ function table[2] = {twice, nullptr};
+__global__ void call(int *out, int which) { *out = table[which](21); }
+int main() {
+    int *out, seen = 0;
+    cudaMalloc(&out, sizeof *out);
+    call<<<1, 1>>>(out, 0);
+    cudaMemcpy(&seen, out, sizeof seen, cudaMemcpyDeviceToHost);
+    call<<<1, 1>>>(out, 1);
+    printf("%d, then %d\n", seen, static_cast<int>(cudaDeviceSynchronize()));
+}
+"""
+
+
+def test_a_call_through_a_pointer_to_nothing_is_an_invalid_program_counter(workshop: Workshop) -> None:
+    assert workshop.run_source("wild", WILD_CALL).out == "42, then 718\n"
+
+
 def test_a_binary_that_nobody_translated_is_translated_when_it_starts(workshop: Workshop, tmp_path: Path) -> None:
     built = workshop.build("newborn", {"newborn.cu": ONE_KERNEL})
     scratch = tmp_path / "scratch"

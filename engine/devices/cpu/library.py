@@ -103,9 +103,9 @@ def _compile(toolkit: Toolkit, folder: Path) -> None:
     _translator(folder)
 
 
-def object_file(source: Path, toolkit: Toolkit) -> Path:
+def object_file(source: Path, toolkit: Toolkit, options: tuple[str, ...] = (*FLAGS, *host_extensions())) -> Path:
     """A source of the runtime as an object, kept by what it is made of: an edit compiles what it touches."""
-    flags = (*FLAGS, *host_extensions(), f"-I{PACKAGE}/runtime", f"-isystem{toolkit.include_folder}")
+    flags = (*options, f"-I{PACKAGE}/runtime", f"-isystem{toolkit.include_folder}")
     texts = [path.read_bytes() for path in _with_headers(source)]
     folder = cache_folder() / "objects"
     folder.mkdir(exist_ok=True)

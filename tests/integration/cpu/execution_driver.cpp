@@ -151,6 +151,22 @@ void meet_as_warps(beaver_thread *thread) {
     words(thread)[thread->linear] = 1;
 }
 
+// Warp 0 arrives at barrier 0 for warp 1, which waits there behind a barrier of the whole cluster.
+void meet_as_a_cluster(beaver_thread *thread) {
+    if (thread->linear < 32) beaver_bar_arrive(thread, 0, 64, &line_10);
+    beaver_cluster_sync(thread, &line_20);
+    if (thread->linear >= 32) beaver_bar_sync(thread, 0, 64, &line_30);
+    words(thread)[thread->linear] = 1;
+}
+
+// Half of the block waits for the cluster, the other half at a barrier of the block.
+void wait_for_cluster_and_block(beaver_thread *thread) {
+    if (thread->linear < 32)
+        beaver_cluster_sync(thread, &line_10);
+    else
+        beaver_bar_sync(thread, 0, 0, &line_20);
+}
+
 // ---- grids
 void number_in_loops(beaver_thread *first) {
     for (std::uint32_t x = 0; x < first->block->ntid[0]; ++x) {
@@ -296,6 +312,7 @@ void fail_in_one_thread(beaver_thread *thread) {
 }
 
 void trap(beaver_thread *thread) { beaver_trap(thread, &line_10); }
+void call_what_is_no_function(beaver_thread *thread) { beaver_wild_call(thread, &line_10); }
 void need_a_gpu(beaver_thread *thread) { beaver_unsupported(thread, "wgmma.mma_async", &line_10); }
 void exit_deep(beaver_thread *thread) {
     words(thread)[thread->linear] = 1;
@@ -434,6 +451,8 @@ const Cases cases = {
     {"barrier_without_the_exited", [] { run_and_show(wait_for_the_rest, {1, 70}, 70); }},
     {"named_barriers", [] { run_and_show(produce_and_consume, {1, 96}, 32); }},
     {"barrier_of_whole_warps", [] { run_and_show(meet_as_warps, {1, 40}, 40); }},
+    {"cluster_barrier", [] { run_and_show(meet_as_a_cluster, {1, 64}, 64); }},
+    {"cluster_deadlock", [] { run_and_show(wait_for_cluster_and_block, {1, 64}, 1); }},
     {"loops",
      [] {
          const Words out(64 * 1000);
@@ -500,6 +519,7 @@ const Cases cases = {
      }},
     {"fault_ends_the_grid", [] { run_and_show(fail_in_one_block, {4, 32}, 1); }},
     {"fault_ends_the_thread", [] { run_and_show(fail_in_one_thread, {1, 8}, 8); }},
+    {"known_wild_call", [] { run_and_show(call_what_is_no_function, {1, 1}, 1); }},
     {"trap", [] { run_and_show(trap, {1, 1}, 1); }},
     {"needs_a_gpu", [] { run_and_show(need_a_gpu, {1, 1}, 1); }},
     {"exit", [] { run_and_show(exit_deep, {1, 40}, 40); }},

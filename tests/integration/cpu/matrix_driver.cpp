@@ -137,8 +137,6 @@ void multiply(beaver_thread *thread) {
     beaver_mma(thread, with.shape, (*with.d)[lane].data(), (*with.a)[lane].data(), (*with.b)[lane].data(), (*with.c)[lane].data(), &site);
 }
 
-unsigned depth_of(const beaver_mma_shape &shape) { return shape.k ? shape.k : 256; }
-
 struct Matrices {
     std::vector<std::uint64_t> a, b, c;
 };
@@ -147,8 +145,8 @@ struct Matrices {
 // far below what the comparison allows).
 double expected(const beaver_mma_shape &shape, const Matrices &with, unsigned row, unsigned column) {
     double sum = value(shape.c, with.c[row * shape.n + column]);
-    for (unsigned k = 0; k < depth_of(shape); ++k) {
-        const std::uint64_t a = with.a[row * depth_of(shape) + k], b = with.b[k * shape.n + column];
+    for (unsigned k = 0; k < shape.k; ++k) {
+        const std::uint64_t a = with.a[row * shape.k + k], b = with.b[k * shape.n + column];
         if (shape.a == BEAVER_B1)
             sum += static_cast<double>(shape.bit_op ? (a & b) : (a ^ b));
         else
@@ -172,17 +170,17 @@ bool check(const beaver_mma_shape &shape) {
         for (auto &bits : made) bits = element(type);
         return made;
     };
-    Matrices with{random_matrix(shape.a, shape.m * depth_of(shape)), random_matrix(shape.b, depth_of(shape) * shape.n),
+    Matrices with{random_matrix(shape.a, shape.m * shape.k), random_matrix(shape.b, shape.k * shape.n),
                   random_matrix(shape.c, shape.m * shape.n)};
     if (shape.satfinite)
         for (auto &bits : with.c) bits = generator() % 2 ? 0x7ffffff0 : 0x80000010;
     Fragments a(32, std::vector<std::uint32_t>(32)), b = a, c = a, d = a;
     for (unsigned lane = 0; lane < 32; ++lane) {
-        for (unsigned i = 0; i < shape.m * depth_of(shape) / 32; ++i) {
+        for (unsigned i = 0; i < shape.m * shape.k / 32; ++i) {
             const Place at = place_of_a(shape, lane, i);
-            put(a[lane], shape.a, i, with.a[at.row * depth_of(shape) + at.column]);
+            put(a[lane], shape.a, i, with.a[at.row * shape.k + at.column]);
         }
-        for (unsigned i = 0; i < depth_of(shape) * shape.n / 32; ++i) {
+        for (unsigned i = 0; i < shape.k * shape.n / 32; ++i) {
             const Place at = place_of_b(shape, lane, i);
             put(b[lane], shape.b, i, with.b[at.row * shape.n + at.column]);
         }
@@ -205,14 +203,14 @@ bool check(const beaver_mma_shape &shape) {
     return true;
 }
 
-beaver_mma_shape shape(std::uint8_t m, std::uint8_t n, std::uint8_t k, int d, int a, int b, int c) {
+beaver_mma_shape shape(std::uint8_t m, std::uint8_t n, std::uint16_t k, int d, int a, int b, int c) {
     const auto type = [](int which) { return static_cast<std::uint8_t>(which); };
     return {m, n, k, type(d), type(a), type(b), type(c), 0, 0, 0, 0, 0};
 }
 
 void check_all(const std::vector<beaver_mma_shape> &shapes) {
     for (const beaver_mma_shape &each : shapes) {
-        std::printf("m%un%uk%u types %u %u %u %u", each.m, each.n, depth_of(each), each.d, each.a, each.b, each.c);
+        std::printf("m%un%uk%u types %u %u %u %u", each.m, each.n, each.k, each.d, each.a, each.b, each.c);
         std::printf("=%d\n", check(each));
     }
 }
@@ -237,7 +235,7 @@ std::vector<beaver_mma_shape> bit_shapes() {
     std::vector<beaver_mma_shape> shapes;
     for (const std::uint8_t op : {0, 1})
         for (const auto &[m, k] : {std::pair{8, 128}, {16, 128}, {16, 256}}) {
-            shapes.push_back(shape(static_cast<std::uint8_t>(m), 8, static_cast<std::uint8_t>(k), BEAVER_S32, BEAVER_B1, BEAVER_B1, BEAVER_S32));
+            shapes.push_back(shape(static_cast<std::uint8_t>(m), 8, static_cast<std::uint16_t>(k), BEAVER_S32, BEAVER_B1, BEAVER_B1, BEAVER_S32));
             shapes.back().bit_op = op;
         }
     return shapes;

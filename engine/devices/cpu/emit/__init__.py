@@ -6,17 +6,12 @@ a sentence that names it. The C helpers are runtime/kernel_ops*.h, the contract 
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.unit import Translation, Unsupported, translate_unit
+from engine.devices.cpu.emit.unit import MissingPiece, Translation, translate_unit
 from engine.devices.cpu.ptx import nodes
 
-__all__ = ["Translation", "Unsupported", "emit_unit", "translate_unit", "unsupported"]
+__all__ = ["MissingPiece", "Translation", "emit_unit", "translate_unit"]
 
 
 def emit_unit(modules: list[nodes.Module], registers: dict[str, int]) -> str:
     """The C text of a unit: one plain module, or the modules of one -rdc link. See translate_unit."""
     return translate_unit(modules, registers).text
-
-
-def unsupported(modules: list[nodes.Module]) -> list[Unsupported]:
-    """What a unit holds but cannot run, by function, name, file and line."""
-    return translate_unit(modules, {}).unsupported

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.memory import space_of
 from engine.devices.cpu.ptx import nodes
 
@@ -19,7 +19,7 @@ COPY_MODIFIERS = {
 BULK_MODIFIERS = COPY_MODIFIERS | {"bulk", "bulk_group", "mbarrier::complete_tx::bytes"}
 
 
-def copy_async(body: Body, instruction: nodes.Instruction) -> None:
+def copy_async(body: FunctionText, instruction: nodes.Instruction) -> None:
     flags = set(instruction.modifiers)
     if "async" not in flags or "reduce" in flags or "tensor" in flags:
         raise Unsupported(instruction.name)
@@ -47,7 +47,7 @@ def copy_async(body: Body, instruction: nodes.Instruction) -> None:
     )
 
 
-def _copy_bulk(body: Body, instruction: nodes.Instruction, flags: set[str]) -> None:
+def _copy_bulk(body: FunctionText, instruction: nodes.Instruction, flags: set[str]) -> None:
     """cp.async.bulk of bytes in a row: from global memory to shared memory, then the bytes are counted on an mbarrier; or back."""
     if "prefetch" in flags:
         return
@@ -65,7 +65,7 @@ def _copy_bulk(body: Body, instruction: nodes.Instruction, flags: set[str]) -> N
         raise Unsupported(instruction.name)
 
 
-def barrier_object(body: Body, instruction: nodes.Instruction) -> None:
+def barrier_object(body: FunctionText, instruction: nodes.Instruction) -> None:
     """mbarrier.init, inval, arrive, arrive_drop, test_wait, try_wait, expect_tx, complete_tx, pending_count."""
     what, flags = instruction.modifiers[0], set(instruction.modifiers)
     operands = instruction.operands
@@ -100,7 +100,9 @@ def barrier_object(body: Body, instruction: nodes.Instruction) -> None:
             raise Unsupported(instruction.name)
 
 
-def _arrive(body: Body, instruction: nodes.Instruction, what: str, place: Callable[[nodes.Operand], str]) -> None:
+def _arrive(
+    body: FunctionText, instruction: nodes.Instruction, what: str, place: Callable[[nodes.Operand], str]
+) -> None:
     """arrive{.expect_tx} state, [address]{, count}; the state may be missing."""
     operands = list(instruction.operands)
     target = nodes.Sink() if isinstance(operands[0], nodes.Address) else operands.pop(0)

@@ -5,7 +5,7 @@ Threads of one block share an OS thread, so shared memory needs no atomic instru
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.memory import VECTORS, check_modifiers, space_of
 from engine.devices.cpu.emit.scalar import WIDTH, bits, c_type
 from engine.devices.cpu.ptx import nodes
@@ -29,7 +29,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
 ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 
 
-def atomic(body: Body, instruction: nodes.Instruction) -> None:
+def atomic(body: FunctionText, instruction: nodes.Instruction) -> None:
     """atom d, [a], b{, c} and red [a], b."""
     check_modifiers(instruction, *OPERATIONS, *ORDERS, *VECTORS, "noftz")
     operation = next((modifier for modifier in instruction.modifiers if modifier in OPERATIONS), "")
@@ -75,7 +75,7 @@ def _argument(kind: str) -> str:
     return kind if kind in ("f32", "f64", "s32", "s64") else bits(kind)
 
 
-def fence(body: Body, instruction: nodes.Instruction) -> None:
+def fence(body: FunctionText, instruction: nodes.Instruction) -> None:
     """membar and fence. Proxies other than the generic one do not exist here: their fences have nothing to order."""
     if "proxy" in instruction.modifiers or any(
         modifier.startswith(("proxy", "mbarrier_init")) for modifier in instruction.modifiers

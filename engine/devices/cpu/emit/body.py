@@ -26,7 +26,7 @@ class Unsupported(Exception):
     """An instruction or name without a translation: the program may hold it but must not reach it."""
 
 
-class Names(Protocol):
+class SymbolTable(Protocol):
     """What a function's module says about names that the function does not declare."""
 
     def address(self, name: str) -> str | None:
@@ -46,8 +46,8 @@ def identifier(name: str) -> str:
     return "v_" + re.sub(r"\W", "_", name.removeprefix("%"))
 
 
-class Body:
-    def __init__(self, flat: Flat, names: Names, is_kernel: bool) -> None:
+class FunctionText:
+    def __init__(self, flat: Flat, names: SymbolTable, is_kernel: bool) -> None:
         self.flat = flat
         self.names = names
         self.is_kernel = is_kernel

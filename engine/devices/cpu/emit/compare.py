@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.scalar import FLOATS, HALVES, PACKED_HALVES, WIDTH
 from engine.devices.cpu.ptx import nodes
 
@@ -40,7 +40,7 @@ FLOAT_TESTS = {
 COMBINATIONS = {"and": "&", "or": "|", "xor": "^"}
 
 
-def set_predicate(body: Body, instruction: nodes.Instruction) -> None:
+def set_predicate(body: FunctionText, instruction: nodes.Instruction) -> None:
     """setp d|q, a, b{, c}: d is the test, q its negation, both combined with c."""
     target, *operands = instruction.operands
     kind = instruction.modifiers[-1]
@@ -61,7 +61,7 @@ def set_predicate(body: Body, instruction: nodes.Instruction) -> None:
         body.line("}")
 
 
-def set_value(body: Body, instruction: nodes.Instruction) -> None:
+def set_value(body: FunctionText, instruction: nodes.Instruction) -> None:
     """set.CmpOp d, a, b{, c}: all ones or 1.0 where the test holds, else 0."""
     target, *operands = instruction.operands
     types = [modifier for modifier in instruction.modifiers if modifier in WIDTH]
@@ -86,7 +86,7 @@ def set_value(body: Body, instruction: nodes.Instruction) -> None:
 _ONE = {"f32": "1.0f", "f16": "0x3c00u", "bf16": "0x3f80u"}
 
 
-def _test(body: Body, instruction: nodes.Instruction, kind: str, a: str, b: str) -> str:
+def _test(body: FunctionText, instruction: nodes.Instruction, kind: str, a: str, b: str) -> str:
     name = instruction.modifiers[0]
     if kind in HALVES:
         a, b = f"f32_from_{kind}({a})", f"f32_from_{kind}({b})"
@@ -99,27 +99,29 @@ def _test(body: Body, instruction: nodes.Instruction, kind: str, a: str, b: str)
     return tests[name].format(a, b)
 
 
-def _tests_of_halves(body: Body, instruction: nodes.Instruction, operands: list[nodes.Operand]) -> tuple[str, str]:
+def _tests_of_halves(
+    body: FunctionText, instruction: nodes.Instruction, operands: list[nodes.Operand]
+) -> tuple[str, str]:
     kind = instruction.modifiers[-1]
     a, b = (body.read(operand, kind) for operand in operands[:2])
     low = _test(body, instruction, kind[:-2], f"(uint16_t){a}", f"(uint16_t){b}")
     return low, _test(body, instruction, kind[:-2], f"(uint16_t)({a} >> 16)", f"(uint16_t)({b} >> 16)")
 
 
-def _combination(body: Body, instruction: nodes.Instruction, operands: list[nodes.Operand]) -> tuple[str, str]:
+def _combination(body: FunctionText, instruction: nodes.Instruction, operands: list[nodes.Operand]) -> tuple[str, str]:
     operator = next((COMBINATIONS[flag] for flag in instruction.modifiers[1:] if flag in COMBINATIONS), "")
     if bool(operator) != (len(operands) == 3):
         raise Unsupported(instruction.name)
     return operator, body.read(operands[2], "pred") if operator else ""
 
 
-def select(body: Body, instruction: nodes.Instruction) -> None:
+def select(body: FunctionText, instruction: nodes.Instruction) -> None:
     target, a, b, predicate = instruction.operands
     kind = body.copy_type(target, instruction.modifiers[-1])
     body.write(target, kind, f"{body.read(predicate, 'pred')} ? {body.read(a, kind)} : {body.read(b, kind)}")
 
 
-def select_by_sign(body: Body, instruction: nodes.Instruction) -> None:
+def select_by_sign(body: FunctionText, instruction: nodes.Instruction) -> None:
     """slct: a where c >= 0 (which NaN is not), else b."""
     target, a, b, sign = instruction.operands
     types = [modifier for modifier in instruction.modifiers if modifier in WIDTH]
@@ -131,7 +133,7 @@ def select_by_sign(body: Body, instruction: nodes.Instruction) -> None:
     body.write(target, kind, f"{value} >= 0 ? {body.read(a, kind)} : {body.read(b, kind)}")
 
 
-def logic_of_three(body: Body, instruction: nodes.Instruction) -> None:
+def logic_of_three(body: FunctionText, instruction: nodes.Instruction) -> None:
     """lop3, with or without a predicate: lop3.BoolOp d|p, a, b, c, table, q."""
     target, *operands = instruction.operands
     if len(operands) != (5 if isinstance(target, nodes.Pair) else 4):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.scalar import c_type
 from engine.devices.cpu.ptx import nodes
 
@@ -20,20 +20,20 @@ LIBRARY = {
 ARGUMENTS = {"vprintf": 3, "__assertfail": 5, "malloc": 2, "free": 1}
 
 
-def jump(body: Body, name: str) -> str:
+def jump(body: FunctionText, name: str) -> str:
     """A C statement that goes to a label; where that closes a loop, the runtime may want to see the thread."""
     target = f"goto {body.label(name)};"
     return f"{{ poll(t, {body.site}); {target} }}" if body.is_behind(name) else target
 
 
-def branch(body: Body, instruction: nodes.Instruction) -> None:
+def branch(body: FunctionText, instruction: nodes.Instruction) -> None:
     target = instruction.operands[0]
     if not isinstance(target, nodes.Symbol):
         raise Unsupported(instruction.name)
     body.line(jump(body, target.name))
 
 
-def branch_indexed(body: Body, instruction: nodes.Instruction) -> None:
+def branch_indexed(body: FunctionText, instruction: nodes.Instruction) -> None:
     """brx.idx index, list: an index beyond the list is undefined; here it falls to the last label."""
     index, targets = instruction.operands
     if not isinstance(targets, nodes.Symbol) or targets.name not in body.flat.targets:
@@ -45,11 +45,11 @@ def branch_indexed(body: Body, instruction: nodes.Instruction) -> None:
     body.line("}")
 
 
-def leave(body: Body, instruction: nodes.Instruction) -> None:
+def leave(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.lines.extend(body.epilogue)
 
 
-def end_thread(body: Body, instruction: nodes.Instruction) -> None:
+def end_thread(body: FunctionText, instruction: nodes.Instruction) -> None:
     """exit. A kernel just returns; a function has to unwind its callers, which only a thread with its own stack can."""
     if body.is_kernel:
         leave(body, instruction)
@@ -58,11 +58,11 @@ def end_thread(body: Body, instruction: nodes.Instruction) -> None:
         body.line("end_thread(t);")
 
 
-def trap(body: Body, instruction: nodes.Instruction) -> None:
+def trap(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.line(f"trap(t, {body.site});")
 
 
-def call(body: Body, statement: nodes.Call) -> None:
+def call(body: FunctionText, statement: nodes.Call) -> None:
     """Parameters are passed as pointers to the caller's arrays, returned ones first."""
     if (
         isinstance(statement.target, nodes.Symbol)
@@ -104,7 +104,7 @@ def call(body: Body, statement: nodes.Call) -> None:
     body.line("}")
 
 
-def _narrowed(body: Body, operand: nodes.Operand, value: str) -> tuple[str, str]:
+def _narrowed(body: FunctionText, operand: nodes.Operand, value: str) -> tuple[str, str]:
     """The low bits of a 64-bit word, as wide as a register is."""
     known = body.register(operand) if isinstance(operand, nodes.Reg) else None
     if known is None:
@@ -116,21 +116,21 @@ def _narrowed(body: Body, operand: nodes.Operand, value: str) -> tuple[str, str]
     return storage, f"({c_type(storage)}){value}"
 
 
-def _bits_of(body: Body, operand: nodes.Operand) -> str:
+def _bits_of(body: FunctionText, operand: nodes.Operand) -> str:
     known = body.register(operand) if isinstance(operand, nodes.Reg) else None
     if known is not None and known[1] == "f32":
         return body.read(operand, "b32")
     return body.read(operand, known[1] if known and known[1] != "f64" else "b64")
 
 
-def _argument(body: Body, operand: nodes.Operand) -> str | None:
+def _argument(body: FunctionText, operand: nodes.Operand) -> str | None:
     """The pointer to a parameter's array, or None for an operand that is a value."""
     if isinstance(operand, nodes.Symbol) and operand.name in body.parameters and not operand.offset:
         return f"(uint8_t *)({body.parameters[operand.name]})"
     return None
 
 
-def _call_library(body: Body, statement: nodes.Call, name: str) -> None:
+def _call_library(body: FunctionText, statement: nodes.Call, name: str) -> None:
     pointers = [_argument(body, operand) for operand in (*statement.returns, *statement.arguments)]
     if len(pointers) != ARGUMENTS[name] or None in pointers:
         raise Unsupported(f"a call of {name} in this form")

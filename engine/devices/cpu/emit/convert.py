@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.scalar import FLOATS, HALVES, SIGNED, WIDTH, c_type
 from engine.devices.cpu.ptx import nodes
 
@@ -15,7 +15,7 @@ EIGHT_BIT_FLOATS = ("e4m3x2", "e5m2x2")
 KNOWN = {*TO_INTEGRAL, *ROUNDINGS, "ftz", "sat", "relu", "satfinite"}
 
 
-def convert(body: Body, instruction: nodes.Instruction) -> None:
+def convert(body: FunctionText, instruction: nodes.Instruction) -> None:
     types = [modifier for modifier in instruction.modifiers if modifier in WIDTH]
     flags = {modifier for modifier in instruction.modifiers if modifier not in WIDTH}
     target, *sources = instruction.operands
@@ -90,7 +90,7 @@ def _to_float(value: str, to: str, source: str, rounding: str) -> str:
     return f"cvt_{rounding}_{to}{'_f64' if source == 'f64' else ''}({value})"
 
 
-def _two_floats(body: Body, instruction: nodes.Instruction, to: str, rounding: str, flags: set[str]) -> str:
+def _two_floats(body: FunctionText, instruction: nodes.Instruction, to: str, rounding: str, flags: set[str]) -> str:
     """d = {a, b}: the first source goes to the upper half."""
     if instruction.modifiers[-1] != "f32":
         raise Unsupported(instruction.name)
@@ -105,7 +105,7 @@ def _two_floats(body: Body, instruction: nodes.Instruction, to: str, rounding: s
     return f"finite_{to}({text})" if "satfinite" in flags else text
 
 
-def _pack(body: Body, instruction: nodes.Instruction, types: list[str]) -> None:
+def _pack(body: FunctionText, instruction: nodes.Instruction, types: list[str]) -> None:
     """cvt.pack.sat: two s32 saturated to a narrow type, above them the low bits of a third operand."""
     if len(types) < 2 or types[1] != "s32" or types[0] not in ("u16", "s16", "u8", "s8"):
         raise Unsupported(instruction.name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine.devices.cpu.emit import control, table
-from engine.devices.cpu.emit.body import Body, Names, Unsupported, identifier
+from engine.devices.cpu.emit.body import FunctionText, SymbolTable, Unsupported, identifier
 from engine.devices.cpu.emit.contraction import contract
 from engine.devices.cpu.emit.flatten import Flat
 from engine.devices.cpu.emit.scalar import c_type
@@ -71,7 +71,7 @@ def parameter_layout(function: nodes.Function) -> tuple[list[tuple[int, int]], i
 
 class FunctionEmitter:
     def __init__(
-        self, name: str, function: nodes.Function, flat: Flat, names: Names, files: dict[int, str], sites: Sites
+        self, name: str, function: nodes.Function, flat: Flat, names: SymbolTable, files: dict[int, str], sites: Sites
     ):
         self.name, self.function, self.files, self.sites = name, function, files, sites
         self.flat = flat
@@ -80,7 +80,7 @@ class FunctionEmitter:
         for variable in (*function.returns, *function.params):
             if variable.space == "reg":
                 flat.registers[variable.name] = variable.type
-        self.body = Body(flat, names, function.kind == "entry")
+        self.body = FunctionText(flat, names, function.kind == "entry")
         self.unsupported: list[tuple[str, str, int]] = []
         self.prologue: list[str] = []
 
@@ -227,7 +227,7 @@ def _addresses_taken(flat: Flat) -> Iterator[str]:
             yield from (operand.name for operand in statement.operands if isinstance(operand, nodes.Symbol))
 
 
-def _in_loops(body: Body) -> list[bool]:
+def _in_loops(body: FunctionText) -> list[bool]:
     """For each statement, whether a later jump goes back to a label before it."""
     count = len(body.flat.statements)
     changes = [0] * (count + 1)

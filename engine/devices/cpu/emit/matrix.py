@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.memory import space_of
 from engine.devices.cpu.ptx import nodes
 
@@ -72,7 +72,7 @@ def _items(operand: nodes.Operand) -> tuple[nodes.Operand, ...]:
     return operand.items if isinstance(operand, nodes.Vector) else (operand,)
 
 
-def _words(body: Body, operand: nodes.Operand, kind: str) -> list[str]:
+def _words(body: FunctionText, operand: nodes.Operand, kind: str) -> list[str]:
     """C expressions for the 32-bit words of a fragment."""
     if kind != "f64":
         return [body.read(item, "b32") for item in _items(operand)]
@@ -80,7 +80,7 @@ def _words(body: Body, operand: nodes.Operand, kind: str) -> list[str]:
     return [part for value in values for part in (f"(uint32_t){value}", f"(uint32_t)({value} >> 32)")]
 
 
-def _write_words(body: Body, operand: nodes.Operand, kind: str) -> None:
+def _write_words(body: FunctionText, operand: nodes.Operand, kind: str) -> None:
     """Registers of a fragment from the array d."""
     for number, item in enumerate(_items(operand)):
         if kind == "f64":
@@ -93,7 +93,7 @@ def _count(operand: nodes.Operand, kind: str) -> int:
     return len(_items(operand)) * (2 if kind == "f64" else 1)
 
 
-def multiply(body: Body, instruction: nodes.Instruction) -> None:
+def multiply(body: FunctionText, instruction: nodes.Instruction) -> None:
     """mma.sync and wmma.mma: D = A * B + C."""
     body.wait()
     flags = instruction.modifiers
@@ -112,7 +112,7 @@ def multiply(body: Body, instruction: nodes.Instruction) -> None:
     fields = {
         "m": m,
         "n": n,
-        "k": k & 255,  # 256, which no byte holds, is 0
+        "k": k,
         "d": ELEMENTS[d_type][0],
         "a": ELEMENTS[a_type][0],
         "b": ELEMENTS[b_type][0],
@@ -135,14 +135,14 @@ def multiply(body: Body, instruction: nodes.Instruction) -> None:
     body.line("}")
 
 
-def wmma(body: Body, instruction: nodes.Instruction) -> None:
+def wmma(body: FunctionText, instruction: nodes.Instruction) -> None:
     if "load" in instruction.modifiers or "store" in instruction.modifiers:
         _transfer(body, instruction)
     else:
         multiply(body, instruction)
 
 
-def _transfer(body: Body, instruction: nodes.Instruction) -> None:
+def _transfer(body: FunctionText, instruction: nodes.Instruction) -> None:
     """wmma.load.{a,b,c} and wmma.store.d."""
     body.wait()
     flags = instruction.modifiers
@@ -176,7 +176,7 @@ def _transfer(body: Body, instruction: nodes.Instruction) -> None:
     body.line("}")
 
 
-def _matrices(body: Body, instruction: nodes.Instruction, operand: nodes.Operand) -> tuple[int, str, int]:
+def _matrices(body: FunctionText, instruction: nodes.Instruction, operand: nodes.Operand) -> tuple[int, str, int]:
     """How many 8 x 8 matrices, their shared address, and whether they are transposed."""
     flags = instruction.modifiers
     count = next((MATRIX_COUNTS[flag] for flag in flags if flag in MATRIX_COUNTS), 0)
@@ -188,7 +188,7 @@ def _matrices(body: Body, instruction: nodes.Instruction, operand: nodes.Operand
     return count, f"(uint32_t)({address})", int("trans" in flags)
 
 
-def load_matrices(body: Body, instruction: nodes.Instruction) -> None:
+def load_matrices(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, source = instruction.operands
     count, address, transposed = _matrices(body, instruction, source)
@@ -197,7 +197,7 @@ def load_matrices(body: Body, instruction: nodes.Instruction) -> None:
     body.line("}")
 
 
-def store_matrices(body: Body, instruction: nodes.Instruction) -> None:
+def store_matrices(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, source = instruction.operands
     count, address, transposed = _matrices(body, instruction, target)
@@ -205,7 +205,7 @@ def store_matrices(body: Body, instruction: nodes.Instruction) -> None:
     body.line(f"beaver_stmatrix(t, {address}, {count}, {transposed}, s, {body.site}); }}")
 
 
-def transpose(body: Body, instruction: nodes.Instruction) -> None:
+def transpose(body: FunctionText, instruction: nodes.Instruction) -> None:
     """movmatrix.sync.aligned.m8n8.trans.b16"""
     body.wait()
     target, source = instruction.operands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.scalar import WIDTH, bits, c_type
 from engine.devices.cpu.ptx import nodes
 
@@ -43,7 +43,7 @@ def check_modifiers(instruction: nodes.Instruction, *known: str) -> None:
             raise Unsupported(instruction.name)
 
 
-def load(body: Body, instruction: nodes.Instruction) -> None:
+def load(body: FunctionText, instruction: nodes.Instruction) -> None:
     check_modifiers(instruction, *VOLATILE, *VECTORS)
     target, address = instruction.operands[:2]
     targets = target.items if isinstance(target, nodes.Vector) else (target,)
@@ -62,7 +62,7 @@ def load(body: Body, instruction: nodes.Instruction) -> None:
         body.line("__atomic_thread_fence(__ATOMIC_ACQUIRE);")
 
 
-def store(body: Body, instruction: nodes.Instruction) -> None:
+def store(body: FunctionText, instruction: nodes.Instruction) -> None:
     check_modifiers(instruction, *VOLATILE, *VECTORS)
     address, source = instruction.operands[:2]
     sources = source.items if isinstance(source, nodes.Vector) else (source,)
@@ -88,7 +88,7 @@ def _moved_type(instruction: nodes.Instruction, wanted: set[str]) -> tuple[str, 
     return moved, f"volatile {c_type(moved)}" if _is_volatile(instruction) else c_type(moved)
 
 
-def _arguments(body: Body, instruction: nodes.Instruction, address: nodes.Operand, of_type: str) -> str:
+def _arguments(body: FunctionText, instruction: nodes.Instruction, address: nodes.Operand, of_type: str) -> str:
     """What follows LD_ and ST_ for one value: the space, and all arguments but the value."""
     space = space_of(instruction)
     if space == "param":
@@ -96,7 +96,7 @@ def _arguments(body: Body, instruction: nodes.Instruction, address: nodes.Operan
     return f"{space}({of_type}, {body.address(address)}, {body.site}"
 
 
-def _pointer(body: Body, instruction: nodes.Instruction, address: nodes.Operand, count: int) -> str:
+def _pointer(body: FunctionText, instruction: nodes.Instruction, address: nodes.Operand, count: int) -> str:
     """A host pointer to ``count`` elements."""
     space, size = space_of(instruction), WIDTH[instruction.modifiers[-1]] // 8 * count
     if space == "param":
@@ -105,7 +105,7 @@ def _pointer(body: Body, instruction: nodes.Instruction, address: nodes.Operand,
     return f"{space}_bytes(t, {body.address(address)}, {size}, {flags}, {body.site})"
 
 
-def parameter(body: Body, operand: nodes.Operand, size: int) -> str:
+def parameter(body: FunctionText, operand: nodes.Operand, size: int) -> str:
     """A pointer to a parameter. One that is named lies where its declaration says; an address in a register is checked."""
     if not isinstance(operand, nodes.Address):
         raise Unsupported("a parameter of this form")
@@ -118,7 +118,7 @@ def parameter(body: Body, operand: nodes.Operand, size: int) -> str:
     return f"param_bytes(t, {body.address(operand)}, {size}, BEAVER_READ, {body.site})"
 
 
-def move(body: Body, instruction: nodes.Instruction) -> None:
+def move(body: FunctionText, instruction: nodes.Instruction) -> None:
     """mov of values, of addresses, and packing and unpacking of vectors."""
     target, source = instruction.operands
     kind = instruction.modifiers[-1]
@@ -151,7 +151,7 @@ def move(body: Body, instruction: nodes.Instruction) -> None:
         body.write(target, copied, body.read(source, copied))
 
 
-def convert_address(body: Body, instruction: nodes.Instruction) -> None:
+def convert_address(body: FunctionText, instruction: nodes.Instruction) -> None:
     """cvta: only shared addresses differ from generic ones."""
     target, source = instruction.operands
     kind = instruction.modifiers[-1]
@@ -161,7 +161,7 @@ def convert_address(body: Body, instruction: nodes.Instruction) -> None:
     body.write(target, bits(kind), value)
 
 
-def is_space(body: Body, instruction: nodes.Instruction) -> None:
+def is_space(body: FunctionText, instruction: nodes.Instruction) -> None:
     target, source = instruction.operands
     name = instruction.modifiers[0].partition("::")[0]
     if name not in ("global", "shared", "local", "const", "param"):
@@ -169,16 +169,16 @@ def is_space(body: Body, instruction: nodes.Instruction) -> None:
     body.write(target, "pred", f"is_space(t, {body.read(source, 'b64')}, '{name[0]}')")
 
 
-def allocate(body: Body, instruction: nodes.Instruction) -> None:
+def allocate(body: FunctionText, instruction: nodes.Instruction) -> None:
     """alloca ptr, size{, alignment}: local memory until the function returns."""
     target, size, *alignment = instruction.operands
     align = body.read(alignment[0], "u32") if alignment else "16u"
     body.write(target, "b64", f"allocate_local(t, {body.read(size, 'u64')}, {align}, {body.site})")
 
 
-def save_stack(body: Body, instruction: nodes.Instruction) -> None:
+def save_stack(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.write(instruction.operands[0], "b64", "(uint64_t)(uintptr_t)t->local_top")
 
 
-def restore_stack(body: Body, instruction: nodes.Instruction) -> None:
+def restore_stack(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.line(f"t->local_top = (uint8_t *)(uintptr_t){body.read(instruction.operands[0], 'b64')};")

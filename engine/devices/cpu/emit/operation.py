@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.scalar import WIDTH, bits, c_type, double_width
 from engine.devices.cpu.ptx import nodes
 
@@ -93,7 +93,7 @@ def _template(operation: Operation, types: list[str], chosen: str, flags: list[s
     return Template(text, sources, result)
 
 
-def emit_operation(body: Body, instruction: nodes.Instruction, family: tuple[Operation, ...]) -> None:
+def emit_operation(body: FunctionText, instruction: nodes.Instruction, family: tuple[Operation, ...]) -> None:
     """Raises Unsupported when no form of the family fits."""
     target, *operands = instruction.operands
     template = choose(family, instruction.modifiers, len(operands))

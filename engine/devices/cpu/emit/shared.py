@@ -12,7 +12,7 @@ from engine.devices.cpu.emit.function import align
 from engine.devices.cpu.ptx import nodes
 
 BASE = 1024
-"""BEAVER_SHARED_BASE of the runtime: what lies below belongs to the system."""
+"""BEAVER_SHARED_BASE of device_figures.h, as every unit's text asserts: what lies below belongs to the system."""
 
 
 def lay_out(variables: Mapping[str, nodes.Variable], users: Mapping[str, set[str]]) -> dict[str, int]:

@@ -25,7 +25,7 @@ SCALARS = {
     "%warpid": ("u32", "(t->linear / BEAVER_WARP)"),
     "%nwarpid": ("u32", "64u"),
     "%smid": ("u32", "multiprocessor(t)"),
-    "%nsmid": ("u32", "MULTIPROCESSORS"),
+    "%nsmid": ("u32", "BEAVER_MULTIPROCESSORS"),
     "%gridid": ("u64", "t->block->grid"),
     "%lanemask_eq": ("u32", "(1u << t->lane)"),
     "%lanemask_lt": ("u32", "((1u << t->lane) - 1u)"),

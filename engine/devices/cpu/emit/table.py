@@ -17,19 +17,19 @@ from engine.devices.cpu.emit import (
     video,
     warp,
 )
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.emit.operation import Operation, emit_operation
 from engine.devices.cpu.ptx import nodes
 
-Rule = Callable[[Body, nodes.Instruction], None]
+Rule = Callable[[FunctionText, nodes.Instruction], None]
 """Appends the C text of an instruction to a body. Raises Unsupported."""
 
 
-def nothing(body: Body, instruction: nodes.Instruction) -> None:
+def nothing(body: FunctionText, instruction: nodes.Instruction) -> None:
     """Hints, and resources that a CPU does not ration."""
 
 
-def zero(body: Body, instruction: nodes.Instruction) -> None:
+def zero(body: FunctionText, instruction: nodes.Instruction) -> None:
     """What has one possible answer here: a cache policy, the rank of the only block in its cluster."""
     target = instruction.operands[0]
     body.write(target, "b32" if instruction.modifiers[-1] in ("u32", "b32") else "b64", "0")
@@ -94,7 +94,7 @@ FAMILIES: dict[str, tuple[Operation, ...]] = {
 }
 
 
-def emit(body: Body, instruction: nodes.Instruction) -> None:
+def emit(body: FunctionText, instruction: nodes.Instruction) -> None:
     """Append an instruction's C text. Raises Unsupported for what the table has no form for."""
     family = FAMILIES.get(instruction.opcode)
     if family is not None:

@@ -15,7 +15,7 @@ from engine.devices.cpu.ptx import nodes
 
 
 @dataclass(frozen=True, slots=True)
-class Unsupported:
+class MissingPiece:
     """What a unit holds but cannot run: where it stands, and what it is."""
 
     function: str
@@ -27,7 +27,7 @@ class Unsupported:
 @dataclass(slots=True)
 class Translation:
     text: str
-    unsupported: list[Unsupported] = field(default_factory=list)
+    unsupported: list[MissingPiece] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -108,12 +108,15 @@ class _Unit:
             made = FunctionEmitter(definition.name, definition.node, flat, names, files, self.sites).emit()
             self.functions[definition.name], self.emitted[definition.name] = definition.node, made
             self.names[definition.name] = names
-            unsupported += [Unsupported(definition.node.name, *item) for item in made.unsupported]
+            unsupported += [MissingPiece(definition.node.name, *item) for item in made.unsupported]
         data, rows = self._variables()
         reach = {name: self._reach(name) for name, node in self.functions.items() if node.kind == "entry"}
         shared, static_shared = self._shared(reach)
         parts = [
             '#include "kernel_abi.h"\n#include "kernel_ops.h"',
+            f'_Static_assert(BEAVER_SHARED_BASE == {BASE}, "shared variables are laid out from another address");'
+            if shared
+            else "",
             self.sites.table(),
             "#define S(number) (&sites[number])",
             *(f"enum {{ {name} = {address} }};" for name, address in shared.items()),

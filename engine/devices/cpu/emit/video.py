@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.ptx import nodes
 
 COMPUTATIONS = {
@@ -30,7 +30,7 @@ OPCODES = (
 )
 
 
-def _part(body: Body, operand: nodes.Operand) -> tuple[str, str]:
+def _part(body: FunctionText, operand: nodes.Operand) -> tuple[str, str]:
     """(C expression of the whole register, selector)."""
     if isinstance(operand, nodes.Reg) and operand.component is not None:
         return body.read(replace(operand, component=None), "b32"), operand.component
@@ -50,7 +50,7 @@ def _types(instruction: nodes.Instruction) -> list[str]:
     return ["u32", *types] if instruction.opcode.startswith("vset") else types
 
 
-def scalar(body: Body, instruction: nodes.Instruction) -> None:
+def scalar(body: FunctionText, instruction: nodes.Instruction) -> None:
     flags, types = instruction.modifiers, _types(instruction)
     if len(types) != 3 or not set(flags) <= {"u32", "s32", "sat", "add", "min", "max", "clamp", "wrap", *TESTS}:
         raise Unsupported(instruction.name)
@@ -95,7 +95,7 @@ def _lanes(operand: nodes.Operand, count: int, default: list[int]) -> list[int]:
     return [int(digit) for digit in reversed(found[1])]
 
 
-def simd(body: Body, instruction: nodes.Instruction) -> None:
+def simd(body: FunctionText, instruction: nodes.Instruction) -> None:
     flags, types, count = instruction.modifiers, _types(instruction), int(instruction.opcode[-1])
     if len(types) != 3 or not set(flags) <= {"u32", "s32", "sat", "add", *TESTS} or len(instruction.operands) != 4:
         raise Unsupported(instruction.name)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from engine.devices.cpu.emit.body import Body, Unsupported
+from engine.devices.cpu.emit.body import FunctionText, Unsupported
 from engine.devices.cpu.ptx import nodes
 
 EVERY_LANE = "0xffffffffu"
 """The mask of instructions that name none: lanes that have ended do not count anyway."""
-
-CLUSTER_BARRIER = "16u"
-"""barrier.cluster is a barrier of its own beside the sixteen of a block."""
 
 SHUFFLES = {"up": "BEAVER_SHFL_UP", "down": "BEAVER_SHFL_DOWN", "bfly": "BEAVER_SHFL_BFLY", "idx": "BEAVER_SHFL_IDX"}
 VOTES = {"all": "BEAVER_VOTE_ALL", "any": "BEAVER_VOTE_ANY", "uni": "BEAVER_VOTE_UNI", "ballot": "BEAVER_VOTE_BALLOT"}
@@ -34,7 +31,7 @@ def _pick(instruction: nodes.Instruction, table: dict[str, str]) -> str:
     raise Unsupported(instruction.name)
 
 
-def barrier(body: Body, instruction: nodes.Instruction) -> None:
+def barrier(body: FunctionText, instruction: nodes.Instruction) -> None:
     """bar and barrier: sync, arrive and red of a block, warp.sync, and those of a cluster that is one block."""
     flags, operands = instruction.modifiers, instruction.operands
     body.wait()
@@ -43,7 +40,7 @@ def barrier(body: Body, instruction: nodes.Instruction) -> None:
         return
     if flags[0] == "cluster":
         if "wait" in flags:
-            body.line(f"beaver_bar_sync(t, {CLUSTER_BARRIER}, 0, {body.site});")
+            body.line(f"beaver_cluster_sync(t, {body.site});")
         return
     if "red" in flags:
         operation = _pick(instruction, BLOCK_REDUCTIONS)
@@ -58,7 +55,7 @@ def barrier(body: Body, instruction: nodes.Instruction) -> None:
     body.line(f"{function}(t, {body.read(number, 'u32')}, {threads}, {body.site});")
 
 
-def _with_predicate(body: Body, target: nodes.Operand, kind: str, call: str) -> None:
+def _with_predicate(body: FunctionText, target: nodes.Operand, kind: str, call: str) -> None:
     """d|p = call(..., &predicate, site): ``call`` lacks its last two arguments."""
     first, second = (target.first, target.second) if isinstance(target, nodes.Pair) else (target, nodes.Sink())
     body.line(f"{{ uint8_t predicate; const uint32_t value = {call}, &predicate, {body.site});")
@@ -69,7 +66,7 @@ def _with_predicate(body: Body, target: nodes.Operand, kind: str, call: str) -> 
     body.line("}")
 
 
-def shuffle(body: Body, instruction: nodes.Instruction) -> None:
+def shuffle(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, value, lane, clamp, *mask = instruction.operands
     members = body.read(mask[0], "u32") if mask else EVERY_LANE
@@ -81,7 +78,7 @@ def shuffle(body: Body, instruction: nodes.Instruction) -> None:
         body.write(target, "b32", f"{call}, NULL, {body.site})")
 
 
-def vote(body: Body, instruction: nodes.Instruction) -> None:
+def vote(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, predicate, *mask = instruction.operands
     mode = _pick(instruction, VOTES)
@@ -90,7 +87,7 @@ def vote(body: Body, instruction: nodes.Instruction) -> None:
     body.write(target, "b32" if mode == "BEAVER_VOTE_BALLOT" else "pred", text)
 
 
-def match(body: Body, instruction: nodes.Instruction) -> None:
+def match(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, value, mask = instruction.operands
     mode = _pick(instruction, {"any": "BEAVER_MATCH_ANY", "all": "BEAVER_MATCH_ALL"})
@@ -98,7 +95,7 @@ def match(body: Body, instruction: nodes.Instruction) -> None:
     _with_predicate(body, target, "b32", f"beaver_match(t, {mode}, {operands}")
 
 
-def reduce(body: Body, instruction: nodes.Instruction) -> None:
+def reduce(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, value, mask = instruction.operands
     kind = instruction.modifiers[-1]
@@ -112,17 +109,17 @@ def reduce(body: Body, instruction: nodes.Instruction) -> None:
     )
 
 
-def active_mask(body: Body, instruction: nodes.Instruction) -> None:
+def active_mask(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     body.write(instruction.operands[0], "b32", f"beaver_active_mask(t, {body.site})")
 
 
-def elect(body: Body, instruction: nodes.Instruction) -> None:
+def elect(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     target, mask = instruction.operands
     _with_predicate(body, target, "b32", f"beaver_elect(t, {body.read(mask, 'u32')}")
 
 
-def sleep(body: Body, instruction: nodes.Instruction) -> None:
+def sleep(body: FunctionText, instruction: nodes.Instruction) -> None:
     body.wait()
     body.line(f"beaver_yield(t, {body.site});")

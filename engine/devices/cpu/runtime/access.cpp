@@ -133,7 +133,6 @@ std::uint8_t *shared_access(beaver_thread *thread, const Access &access) {
     return thread->shared + offset;
 }
 
-// A GPU lets a thread use its whole stack; memcheck knows how far its frames reach.
 // An H200 has more local memory mapped than a thread uses: overruns of a local array, far ones too, were never seen to fault in
 // a plain run. What is written there is lost, what is read is 0.
 std::uint8_t *nowhere() {
@@ -142,6 +141,7 @@ std::uint8_t *nowhere() {
     return bytes;
 }
 
+// A GPU lets a thread use its whole stack; memcheck knows how far its frames reach.
 std::uint8_t *local_access(beaver_thread *thread, const Access &access) {
     const std::uint8_t *end = options().tool == Tool::memcheck ? thread->local_top : thread->local_end;
     if (is_misaligned(access)) fault(thread, access, Space::local, cudaErrorMisalignedAddress);

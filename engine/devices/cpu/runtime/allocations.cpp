@@ -4,6 +4,7 @@
 #include "errors.hpp"
 #include "memory.hpp"
 #include "pools.hpp"
+#include "rounding.hpp"
 #include "streams.hpp"
 
 namespace beaver {
@@ -35,7 +36,7 @@ cudaError_t allocate_into(void **pointer, std::size_t size, MemoryKind kind) {
 cudaError_t allocate_pitched(void **pointer, std::size_t *pitch, std::size_t width, std::size_t rows) {
     if (!pointer || !pitch) return cudaErrorInvalidValue;
     const bool empty = width == 0 || rows == 0;
-    *pitch = empty ? 0 : (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+    *pitch = empty ? 0 : round_up(width, pitch_alignment);
     std::size_t size;
     if (__builtin_mul_overflow(*pitch, rows, &size)) return cudaErrorMemoryAllocation;
     return allocate_into(pointer, size, MemoryKind::device);

@@ -1,4 +1,4 @@
-// Barriers of a block: bar.sync, bar.arrive and bar.red (PTX ISA, "barrier{.cta}").
+// Barriers of a block: bar.sync, bar.arrive and bar.red (PTX ISA, "barrier{.cta}"), and that of its cluster.
 #include "block.hpp"
 #include "execution.hpp"
 #include "grid.hpp"
@@ -95,8 +95,8 @@ void await(Thread *self, Barrier &barrier, std::uint32_t number, const beaver_si
     self->warp->ready &= ~bit(self->lane);  // it runs on at once
 }
 
-// A PTX block has barriers 0 to 15; the translator passes registers through unchecked.
-constexpr std::uint32_t last_barrier = 15;
+// The translator passes registers through unchecked.
+constexpr std::uint32_t named(std::uint32_t number) { return number % named_barriers; }
 
 }  // namespace
 
@@ -121,13 +121,18 @@ using namespace beaver;
 
 void beaver_bar_sync(beaver_thread *thread, std::uint32_t number, std::uint32_t count, const beaver_site *site) {
     Thread *self = thread_of(thread);
-    number &= last_barrier;
+    number = named(number);
     await(self, arrive(self, number, count), number, site);
+}
+
+void beaver_cluster_sync(beaver_thread *thread, const beaver_site *site) {
+    Thread *self = thread_of(thread);
+    await(self, arrive(self, cluster_barrier, 0), cluster_barrier, site);
 }
 
 void beaver_bar_arrive(beaver_thread *thread, std::uint32_t number, std::uint32_t count, const beaver_site *) {
     Thread *self = thread_of(thread);
-    number &= last_barrier;
+    number = named(number);
     Block &block = *self->warp->block;
     if (is_complete(block, arrive(self, number, count))) release(block, number);
 }
@@ -135,7 +140,7 @@ void beaver_bar_arrive(beaver_thread *thread, std::uint32_t number, std::uint32_
 std::uint32_t beaver_bar_red(beaver_thread *thread, std::uint32_t number, std::uint32_t count, int op,
                              std::uint32_t predicate, const beaver_site *site) {
     Thread *self = thread_of(thread);
-    number &= last_barrier;
+    number = named(number);
     Barrier &barrier = arrive(self, number, count);
     barrier.reduction = op;
     ++barrier.reduced;

@@ -6,6 +6,7 @@
 #include "grid.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "rounding.hpp"
 
 namespace beaver {
 namespace {
@@ -15,16 +16,11 @@ constexpr std::size_t headroom = 48 << 10;
 // Waits after which spinning threads get their turn although others are ready; without it, lanes that keep meeting each other
 // could shut out the one that they wait for.
 constexpr std::uint32_t turns_without_spinning = 4096;
-// Shared memory is given out as device memory is: a NaN in every float format, and 2147450879 as an integer.
-constexpr std::uint16_t fresh_pattern = 0x7fff;
 // Shared addresses and their storage agree modulo this, so alignment can be tested on either.
 constexpr std::uint32_t shared_alignment = BEAVER_SHARED_BASE;
-constexpr std::uint32_t shared_step = 128;
 // Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for, and more where an
 // array was declared with more.
 constexpr std::uint32_t dynamic_alignment = 128;
-
-std::uint32_t round_up(std::uint32_t value, std::uint32_t step) { return (value + step - 1) / step * step; }
 
 // How far a thread may go in shared memory without being checked further. A GPU gives it out in steps, and the rest of the last
 // one can be accessed like the block's own; racecheck and synccheck want to see every access.
@@ -82,7 +78,7 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
     if (view.shared_size > shared_capacity_ || !shared_) {
         shared_capacity_ = round_up(std::max(view.shared_size, 1u), shared_alignment);
         shared_.reset(static_cast<std::uint8_t *>(std::aligned_alloc(shared_alignment, shared_capacity_)));
-        if (!shared_) give_up("no memory for a block's shared memory", 126);
+        if (!shared_) give_up("no memory for a block's shared memory", Exit::broken);
     }
 
     // A block that is run as a loop has one Thread, which the loop makes each of its threads in turn.

@@ -72,6 +72,9 @@ struct Barrier {
     std::array<std::uint32_t, BEAVER_WARP> waiting{};  // lanes, by warp
 };
 
+// A PTX block has barriers 0 to 15. barrier.cluster is another one: a cluster is one block here.
+constexpr std::uint32_t named_barriers = 16, cluster_barrier = named_barriers;
+
 struct Block {
     beaver_block view{};  // what its kernel sees
     Worker *worker = nullptr;
@@ -83,7 +86,7 @@ struct Block {
     std::uint32_t turns = 0;      // waits until spinning threads get a turn although others are ready
     std::uint32_t barriers = 0;   // those that somebody has arrived at
     std::uint64_t progress = 0;   // barriers passed and threads ended
-    std::array<Barrier, 16> barrier;
+    std::array<Barrier, named_barriers + 1> barrier;  // by number; the last one is the cluster's
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     std::string output;  // of printf

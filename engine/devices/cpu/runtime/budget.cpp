@@ -17,8 +17,6 @@ namespace {
 const std::int64_t process_began = nanoseconds_now();
 std::atomic<bool> due{false};
 
-beaver_control &control() { return *reinterpret_cast<beaver_control *>(BEAVER_CONTROL); }
-
 void say_where(const Thread &thread, const beaver_site *site) {
     const beaver_kernel &kernel = thread.warp->block->grid->kernel;
     char seconds[32];

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "exit_codes.hpp"
 #include "report_file.hpp"
 #include "sanitizer_options.hpp"
 
@@ -27,7 +28,7 @@ using beaver::sanitizer_options;
 using beaver::SanitizerOption;
 
 constexpr int bad_usage = 255, no_cuda = 255, no_program = 1;
-constexpr int needs_gpu = 125;  // as give_up() of report.hpp ends what this device cannot do
+constexpr int needs_gpu = static_cast<int>(beaver::Exit::needs_gpu);
 
 [[noreturn]] void refuse(const std::string &sentence, int code = bad_usage) {
     std::fprintf(stderr, "beaver-tui CPU device: compute-sanitizer: %s\n", sentence.c_str());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "device_figures.h"
 #include "execution.hpp"
 #include "kernel_abi.h"
 
@@ -14,16 +15,16 @@ struct Attribute {
     int value;
 };
 
-// The device's own figures come from execution.hpp, limits of compute capability 9.0 and rates from an H200. What is not offered
+// The device's own figures come from device_figures.h, limits of compute capability 9.0 and rates from an H200. What is not offered
 // is 0: clusters, IPC, GPUDirect, sparse arrays, interoperation.
 constexpr Attribute attributes[] = {
     {cudaDevAttrMaxThreadsPerBlock, max_threads_per_block},
-    {cudaDevAttrMaxBlockDimX, 1024},
-    {cudaDevAttrMaxBlockDimY, 1024},
-    {cudaDevAttrMaxBlockDimZ, 64},
-    {cudaDevAttrMaxGridDimX, 2147483647},
-    {cudaDevAttrMaxGridDimY, 65535},
-    {cudaDevAttrMaxGridDimZ, 65535},
+    {cudaDevAttrMaxBlockDimX, max_threads_per_block},
+    {cudaDevAttrMaxBlockDimY, max_threads_per_block},
+    {cudaDevAttrMaxBlockDimZ, max_block_z},
+    {cudaDevAttrMaxGridDimX, max_grid_x},
+    {cudaDevAttrMaxGridDimY, max_grid_yz},
+    {cudaDevAttrMaxGridDimZ, max_grid_yz},
     {cudaDevAttrMaxSharedMemoryPerBlock, shared_per_block},
     {cudaDevAttrTotalConstantMemory, 65536},
     {cudaDevAttrWarpSize, BEAVER_WARP},

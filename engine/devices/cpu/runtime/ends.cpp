@@ -45,6 +45,10 @@ void beaver_trap(beaver_thread *thread, const beaver_site *site) {
     end_thread(thread, report_exception(thread, site, "Trace/breakpoint trap", "", cudaErrorLaunchFailure));
 }
 
+void beaver_wild_call(beaver_thread *thread, const beaver_site *site) {
+    end_thread(thread, report_exception(thread, site, "Invalid PC", "", cudaErrorInvalidPc));
+}
+
 void beaver_stack_overflow(beaver_thread *thread, const beaver_site *site) {
     end_thread(thread, report_exception(thread, site, "Stack overflow", "", cudaErrorIllegalAddress));
 }
@@ -52,7 +56,7 @@ void beaver_stack_overflow(beaver_thread *thread, const beaver_site *site) {
 void beaver_unsupported(beaver_thread *thread, const char *what, const beaver_site *site) {
     Grid &grid = *thread_of(thread)->warp->block->grid;
     grid.flush();
-    give_up(std::string(what) + " at " + describe(&grid.kernel, site) + " needs a GPU", 125);
+    give_up(std::string(what) + " at " + describe(&grid.kernel, site) + " needs a GPU", Exit::needs_gpu);
 }
 
 // Where a kernel that loops without waiting can be stopped.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device_figures.h"
 #include "kernel_abi.h"
 
 namespace beaver {
@@ -51,17 +52,6 @@ extern Hooks hooks;  // all may be null
 
 // How many blocks of a kernel are resident on one multiprocessor (threads, shared memory, registers, the 32-block limit).
 unsigned resident_blocks(const beaver_kernel &kernel, unsigned block_threads, std::uint64_t dynamic_size);
-
-// The device that programs see: a small one of compute capability 9.0.
-constexpr unsigned multiprocessors = 8;
-constexpr unsigned max_threads_per_multiprocessor = 2048;
-constexpr unsigned max_blocks_per_multiprocessor = 32;
-constexpr unsigned max_threads_per_block = 1024;
-constexpr unsigned registers_per_multiprocessor = 65536;
-constexpr std::uint64_t shared_per_multiprocessor = 233472;  // bytes
-constexpr std::uint64_t shared_per_block = 49152;            // without opting in
-constexpr std::uint64_t shared_per_block_optin = 232448;
-constexpr std::uint64_t reserved_shared_per_block = 1024;
 
 // cudaLimitStackSize, bytes per thread; local memory grows to it at least. Default 1024.
 extern std::uint64_t stack_limit;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report.hpp"
+#include "rounding.hpp"
 
 #if !defined(__x86_64__)
 #error "the CPU device switches stacks in x86-64 assembly"
@@ -67,8 +68,6 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t guard_bytes = 16 * page;
 constexpr std::size_t stacks_per_slab = 16;
 
-std::size_t round_up(std::size_t bytes, std::size_t step) { return (bytes + step - 1) / step * step; }
-
 // Tops that share their low address bits would compete for the same few sets of the caches: an odd number of pages from stack
 // to stack spreads them over the pages of the second level, this over the lines of a page for the first.
 std::size_t skew(std::size_t index) { return index % 16 * (page / 16); }
@@ -119,7 +118,7 @@ void StackPool::grow() {
     if (!done)
         give_up("no stack for a further CUDA thread after " + std::to_string(stacks_.size()) +
                     ": out of address space or of mappings (vm.max_map_count)",
-                126);
+                Exit::broken);
     // One touched page must not bring in 2 MiB.
     madvise(slab, stride * stacks_per_slab, MADV_NOHUGEPAGE);
     slabs_.push_back(slab);

@@ -39,8 +39,6 @@ cudaError_t fresh_workspace(std::uint64_t *address) {
     return cudaSuccess;
 }
 
-beaver_control &control() { return *reinterpret_cast<beaver_control *>(BEAVER_CONTROL); }
-
 std::uint64_t volume(const dim3 &shape) { return std::uint64_t{shape.x} * shape.y * shape.z; }
 
 }  // namespace

@@ -17,6 +17,9 @@
 
 namespace beaver {
 
+// What every running thread looks at on its way round a loop.
+inline beaver_control &control() { return *reinterpret_cast<beaver_control *>(BEAVER_CONTROL); }
+
 struct Grid {
     const Launch &launch;
     const beaver_kernel &kernel;

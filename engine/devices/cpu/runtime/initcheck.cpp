@@ -29,7 +29,7 @@ bool is_tracked(std::uint64_t address, std::uint64_t size) {
 
 void open_initcheck() {
     void *bits = mmap(nullptr, BEAVER_WINDOW_SIZE / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (bits == MAP_FAILED) give_up("no address space for initcheck's table", 126);
+    if (bits == MAP_FAILED) give_up("no address space for initcheck's table", Exit::broken);
     written = static_cast<std::uint8_t *>(bits);
 }
 

@@ -10,11 +10,13 @@
 
 #include <stdint.h>
 
+#include "device_figures.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define BEAVER_ABI 1
+#define BEAVER_ABI 2
 
 #define BEAVER_CONTROL 0x1d0000000000ull       /* one page: beaver_control */
 #define BEAVER_CHUNKS 0x1e0000000000ull        /* one byte per chunk */
@@ -25,9 +27,6 @@ extern "C" {
 #define BEAVER_CHUNK_SHIFT 21
 
 enum { BEAVER_CLOSED = 0, BEAVER_OPEN = 1, BEAVER_WATCHED = 2 }; /* states of a chunk */
-
-#define BEAVER_SHARED_BASE 1024u /* the first shared address of a block; below lies what a GPU of this class reserves */
-#define BEAVER_WARP 32u
 
 /* flags of an access */
 enum {
@@ -69,7 +68,6 @@ typedef struct beaver_thread {
     const beaver_block *block;
     uint8_t *shared;       /* storage of shared address BEAVER_SHARED_BASE */
     uint32_t shared_limit; /* shared bytes that need no further check; 0 when a tool watches shared memory */
-    uint32_t reserved;
     uint8_t *local;     /* this thread's local memory (it begins at a multiple of 32), its first free byte and its end: host addresses, */
     uint8_t *local_top; /* which are the generic addresses of local memory too */
     uint8_t *local_end;
@@ -124,7 +122,6 @@ typedef struct beaver_module {
     const beaver_kernel *kernels;
     const beaver_variable *variables;
     uint32_t variable_count;
-    uint32_t reserved;
 } beaver_module_type;
 
 /* ---- slow paths of memory. They return the host address to use, or do not return. */
@@ -137,6 +134,7 @@ int beaver_space(beaver_thread *, uint64_t address);
 /* ---- ends. None of these returns, but beaver_poll() when nothing is to be done. */
 void beaver_exit(beaver_thread *);
 void beaver_trap(beaver_thread *, const beaver_site *);
+void beaver_wild_call(beaver_thread *, const beaver_site *); /* through a pointer that points to no function of its type */
 void beaver_stack_overflow(beaver_thread *, const beaver_site *);
 /* ``what`` for example "wgmma.mma_async": the program ends with the sentence that it needs a GPU */
 void beaver_unsupported(beaver_thread *, const char *what, const beaver_site *);
@@ -146,6 +144,7 @@ void beaver_poll(beaver_thread *, const beaver_site *);
 void beaver_yield(beaver_thread *, const beaver_site *); /* nanosleep, and what spins */
 /* ``count`` 0: all threads of the block. Exited threads count as arrived. */
 void beaver_bar_sync(beaver_thread *, uint32_t barrier, uint32_t count, const beaver_site *);
+void beaver_cluster_sync(beaver_thread *, const beaver_site *); /* all threads of the cluster, which is one block */
 void beaver_bar_arrive(beaver_thread *, uint32_t barrier, uint32_t count, const beaver_site *);
 enum { BEAVER_RED_POPC = 0, BEAVER_RED_AND = 1, BEAVER_RED_OR = 2 };
 uint32_t beaver_bar_red(beaver_thread *, uint32_t barrier, uint32_t count, int op, uint32_t predicate, const beaver_site *);
@@ -171,7 +170,8 @@ enum {
     BEAVER_S32, BEAVER_E4M3, BEAVER_E5M2
 };
 typedef struct beaver_mma_shape {
-    uint8_t m, n, k;        /* k 0: 256 */
+    uint8_t m, n;
+    uint16_t k;             /* up to 256 */
     uint8_t d, a, b, c;     /* element types */
     uint8_t a_col, b_row;   /* not 0: the layout differs from row (A) or col (B) */
     uint8_t satfinite;

@@ -41,24 +41,24 @@ INLINE void mbarrier_transactions(beaver_thread *t, uint32_t address, int32_t co
     b.transactions += count;
     *place = mbarrier_pack(b);
 }
-INLINE uint64_t mbarrier_arrive(beaver_thread *t, uint32_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
+/* ``dropped`` of the ``count`` that arrive are not expected in later phases */
+INLINE uint64_t mbarrier_arrive_some(beaver_thread *t, uint32_t address, uint32_t count, uint32_t dropped, uint32_t transactions, const beaver_site *site)
 {
     uint64_t *place = mbarrier_at(t, address, site), before = *place;
     mbarrier b = mbarrier_unpack(before);
     b.transactions += (int32_t)transactions;
+    b.expected -= dropped;
     b.pending -= count;
     *place = mbarrier_pack(b);
     return before;
 }
+INLINE uint64_t mbarrier_arrive(beaver_thread *t, uint32_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
+{
+    return mbarrier_arrive_some(t, address, count, 0, transactions, site);
+}
 INLINE uint64_t mbarrier_arrive_drop(beaver_thread *t, uint32_t address, uint32_t count, uint32_t transactions, const beaver_site *site)
 {
-    uint64_t *place = mbarrier_at(t, address, site), before = *place;
-    mbarrier b = mbarrier_unpack(before);
-    b.transactions += (int32_t)transactions;
-    b.expected -= count;
-    b.pending -= count;
-    *place = mbarrier_pack(b);
-    return before;
+    return mbarrier_arrive_some(t, address, count, count, transactions, site);
 }
 INLINE uint32_t mbarrier_pending_count(uint64_t state) { return mbarrier_unpack(state).pending; }
 

@@ -2,12 +2,10 @@
 #ifndef BEAVER_KERNEL_OPS_CONTROL_H
 #define BEAVER_KERNEL_OPS_CONTROL_H
 
-#define MULTIPROCESSORS 8u /* what cudaGetDeviceProperties says of this device */
-
 INLINE uint32_t multiprocessor(const beaver_thread *t)
 {
     const beaver_block *b = t->block;
-    return (b->ctaid[0] + b->nctaid[0] * (b->ctaid[1] + b->nctaid[1] * b->ctaid[2])) % MULTIPROCESSORS;
+    return (b->ctaid[0] + b->nctaid[0] * (b->ctaid[1] + b->nctaid[1] * b->ctaid[2])) % BEAVER_MULTIPROCESSORS;
 }
 
 INLINE _Noreturn void end_thread(beaver_thread *t)
@@ -56,17 +54,17 @@ typedef struct callable_function {
     uint32_t parameters;
 } callable_function;
 
-COLD _Noreturn void call_nowhere(beaver_thread *t, uint64_t address, const beaver_site *site)
+COLD _Noreturn void call_nowhere(beaver_thread *t, const beaver_site *site)
 {
-    beaver_access(t, address, 16, BEAVER_READ | BEAVER_GENERIC, site); /* reports an address that is no memory at all */
-    trap(t, site);
+    beaver_wild_call(t, site);
+    __builtin_unreachable();
 }
 
 INLINE void (*find_callable(beaver_thread *t, const callable_function *functions, uint64_t address, uint32_t parameters, const beaver_site *site))(void)
 {
     for (; functions->address != NULL; functions++)
         if ((uint64_t)(uintptr_t)functions->address == address && functions->parameters == parameters) return functions->address;
-    call_nowhere(t, address, site);
+    call_nowhere(t, site);
 }
 
 /* All threads of a block in turn, for kernels whose threads never wait for each other */

@@ -4,16 +4,11 @@
 #include <cstring>
 
 #include "report.hpp"
+#include "rounding.hpp"
 #include "streams.hpp"
 
 namespace beaver {
 namespace {
-
-constexpr unsigned max_block_z = 64;
-constexpr unsigned max_grid_x = 0x7fffffff, max_grid_yz = 65535;
-
-// Registers are handed out to warps in steps of 256 (CUDA occupancy calculator, compute capability 9.0).
-constexpr unsigned register_step = 256;
 
 std::uint64_t count(dim3 shape) {
     return std::uint64_t{shape.x} * shape.y * shape.z;
@@ -30,7 +25,7 @@ bool is_block(dim3 block) {
 }
 
 unsigned warps_for_registers(const beaver_kernel &code) {
-    const unsigned per_warp = (code.registers * BEAVER_WARP + register_step - 1) / register_step * register_step;
+    const unsigned per_warp = round_up(code.registers * BEAVER_WARP, register_step);
     return per_warp ? registers_per_multiprocessor / per_warp : max_threads_per_block / BEAVER_WARP;
 }
 
@@ -89,7 +84,7 @@ cudaError_t apply(const cudaLaunchAttribute &attribute, LaunchRequest *request) 
         if (!cluster.x || !cluster.y || !cluster.z) return cudaErrorInvalidValue;
         if (request->grid.x % cluster.x || request->grid.y % cluster.y || request->grid.z % cluster.z)
             return cudaErrorInvalidClusterSize;
-        if (cluster.x * cluster.y * cluster.z > 1) give_up("a launch asks for clusters of blocks: needs a GPU", 125);
+        if (cluster.x * cluster.y * cluster.z > 1) give_up("a launch asks for clusters of blocks: needs a GPU", Exit::needs_gpu);
         return cudaSuccess;
     }
     // these change when or how fast a kernel runs, not what it does

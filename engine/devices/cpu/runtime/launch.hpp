@@ -26,7 +26,7 @@ cudaError_t lookup(const void *function, Kernel **kernel);
 // memory, no arguments), cudaErrorLaunchOutOfResources (registers), cudaErrorCooperativeLaunchTooLarge.
 cudaError_t prepare(const LaunchRequest &request, KernelWork *work);
 
-// Takes over what an attribute of a launch or of a kernel node changes. Gives up (125) for clusters of blocks.
+// Takes over what an attribute of a launch or of a kernel node changes. Gives up for clusters of blocks.
 // cudaErrorInvalidClusterSize, cudaErrorNotSupported, cudaErrorInvalidValue (unknown).
 cudaError_t apply(const cudaLaunchAttribute &attribute, LaunchRequest *request);
 

@@ -32,16 +32,13 @@ struct Product {
 // Lanes that do not exist or have exited bring zeros.
 constexpr std::uint32_t nothing[32] = {};
 
-// One-bit elements come in rows of 256, which is more than ``k`` can say.
-std::uint32_t depth_of(const beaver_mma_shape &shape) { return shape.k ? shape.k : 256; }
-
 enum class Operand { a, b, c };
 
 // Calls visit(lane, index of a unit in its registers, where the unit is stored): lines for mma, the row-major tile for wmma.
 template <class Visit>
 void for_each_unit(const beaver_mma_shape &shape, Operand operand, int type, Visit visit) {
-    const std::uint32_t rows = operand == Operand::b ? depth_of(shape) : shape.m;
-    const std::uint32_t columns = operand == Operand::a ? depth_of(shape) : shape.n;
+    const std::uint32_t rows = operand == Operand::b ? shape.k : shape.m;
+    const std::uint32_t columns = operand == Operand::a ? shape.k : shape.n;
     const std::uint32_t bits = element_bits(type), unit_bits = std::max(bits, 32u);
     const std::uint32_t units = run_of_tile(rows, columns) * bits / unit_bits;  // of a lane
     const std::uint32_t line = (operand == Operand::b ? rows : columns) * bits / unit_bits;
@@ -224,7 +221,7 @@ void columns_of_bits(const beaver_mma_shape &shape, const std::uint32_t *rows, s
 
 void multiply_bits(const Product &product) {
     const beaver_mma_shape &shape = product.shape;
-    const std::uint32_t depth = depth_of(shape) / 32;  // words
+    const std::uint32_t depth = shape.k / 32;  // words
     std::uint32_t a[16 * 8], gathered[8 * 8], columns[8 * 8] = {}, d[16 * 8];
     gather(product, Operand::a, shape.a, a);
     gather(product, Operand::b, shape.b, gathered);

@@ -8,9 +8,11 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "device_figures.h"
 #include "initcheck.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "rounding.hpp"
 #include "tools.hpp"
 #include "window.hpp"
 
@@ -25,9 +27,7 @@ constexpr std::uint64_t granularity = 512, heap_granularity = 32;
 constexpr std::uint64_t largest_small = chunk_bytes / 2;
 constexpr std::size_t remembered = 65536;
 
-// Fresh device memory: a NaN in every float format, and 2147450879 as an integer, so that a sum becomes NaN and an index a
-// fault. Filling is bounded: GiBs that nobody touches must cost nothing.
-constexpr std::uint16_t fresh_pattern = 0x7fff;
+// Filling fresh memory is bounded: GiBs that nobody touches must cost nothing.
 constexpr std::uint64_t filled_bytes = 64ull << 20;
 
 // The chunk that small allocations are cut from, front to back: what was freed is not handed out again.
@@ -41,8 +41,6 @@ std::deque<std::uint64_t> freed_order;
 std::unordered_map<std::uint64_t, unsigned> tenants;  // live small allocations by the address of their chunk
 Slab slabs[2];
 std::uint64_t used = 0;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t step) { return (value + step - 1) / step * step; }
 
 bool for_host(MemoryKind kind) { return kind == MemoryKind::managed || kind == MemoryKind::pinned; }
 Mapping mapping_of(MemoryKind kind) { return for_host(kind) ? Mapping::both : Mapping::device; }
@@ -140,7 +138,7 @@ bool holds_pattern(MemoryKind kind) {
 }  // namespace
 
 void open_memory() {
-    if (!reserve_window()) give_up("the address ranges of device memory are taken or not to be had", 126);
+    if (!reserve_window()) give_up("the address ranges of device memory are taken or not to be had", Exit::broken);
     if (options().tool == Tool::initcheck) open_initcheck();
     open_reports();
     start_tools();

@@ -31,7 +31,7 @@ Module &module_of(void **handle) {
 }
 
 [[noreturn]] void give_up_without_code(const Module &module, const std::string &what) {
-    give_up("no translated code for " + what + ": " + module.problem + "; needs a GPU", 125);
+    give_up("no translated code for " + what + ": " + module.problem + "; needs a GPU", Exit::needs_gpu);
 }
 
 void register_variable(void **handle, const void *shadow, const char *name, std::size_t size, void **managed_pointer) {

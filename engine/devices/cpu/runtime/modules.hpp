@@ -52,7 +52,7 @@ void load_modules();
 // Gives variables their first values again (cudaDeviceReset).
 void reload_variables();
 
-// A kernel by its stub or by the handle that cudaGetKernel returns. nullptr: no kernel. Gives up (125) when its code is missing.
+// A kernel by its stub or by the handle that cudaGetKernel returns. nullptr: no kernel. Gives up when its code is missing.
 Kernel *find_kernel(const void *function);
 // The same without a look at its code, and so before modules are loaded.
 Kernel *find_registered_kernel(const void *function);

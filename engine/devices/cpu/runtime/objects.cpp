@@ -59,10 +59,15 @@ std::string file_of(const void *address) {
     return "/proc/" + std::to_string(getpid()) + "/exe";  // the program itself: right even if its file was moved or deleted
 }
 
-// Runs the translator for one file; returns the folder of our own that it has written to, or not when it failed.
-files::path translate(const std::string &file) {
+// A folder of our own that the translator has filled, or, when it ended badly, has begun to.
+struct Translated {
+    files::path folder;
+    bool ended_well;
+};
+
+Translated translate(const std::string &file) {
     std::string folder = files::temp_directory_path() / "beaver-kernels-XXXXXX";
-    if (!mkdtemp(folder.data())) give_up("cannot make a folder for kernels in " + folder, 126);
+    if (!mkdtemp(folder.data())) give_up("cannot make a folder for kernels in " + folder, Exit::broken);
     const std::string &program = options().translate;
     const char *arguments[] = {program.c_str(), file.c_str(), folder.c_str(), nullptr};
     posix_spawn_file_actions_t actions;
@@ -71,10 +76,10 @@ files::path translate(const std::string &file) {
     pid_t child;
     const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, const_cast<char **>(arguments), environ);
     posix_spawn_file_actions_destroy(&actions);
-    int status;
+    int status = 0;
     if (!failed)
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    return folder;
+    return {folder, !failed && status == 0};
 }
 
 // Folders that the translator has filled, by the file that was translated. They go when the objects in them are loaded: a process
@@ -86,16 +91,20 @@ public:
     PrivateFolders &operator=(const PrivateFolders &) = delete;
     ~PrivateFolders() {
         std::error_code ignored;
-        for (const auto &[file, folder] : folders_) files::remove_all(folder, ignored);
+        for (const auto &[file, translated] : folders_) files::remove_all(translated.folder, ignored);
     }
     const files::path &of(const std::string &file) {
         auto found = folders_.find(file);
         if (found == folders_.end()) found = folders_.emplace(file, translate(file)).first;
-        return found->second;
+        return found->second.folder;
+    }
+    bool failed(const std::string &file) const {
+        const auto found = folders_.find(file);
+        return found != folders_.end() && !found->second.ended_well;
     }
 
 private:
-    std::map<std::string, files::path> folders_;
+    std::map<std::string, Translated> folders_;
 };
 
 // Where the module's object should be; the folders that the harness has filled come first.
@@ -119,7 +128,9 @@ std::string find_object(const Module &module, PrivateFolders &private_folders, s
     std::error_code ignored;
     const std::string file = file_of(module.wrapper);
     const files::path real = files::read_symlink(file, ignored);
-    *problem = (real.empty() ? file : real.string()) + " was built without PTX, or after the step that translates kernels";
+    *problem = (real.empty() ? file : real.string()) +
+               (private_folders.failed(file) ? " could not be translated: the translator did not come to its end"
+                                             : " was built without PTX, or after the step that translates kernels");
     return {};
 }
 
@@ -159,7 +170,7 @@ void place_variables(const beaver_module_type &object) {
         const beaver_variable &variable = object.variables[i];
         const std::uint64_t align = std::max(variable.align, 1u);
         if (allocate(std::max<std::uint64_t>(variable.size, 1), align, kind_of(variable), variable.name, variable.address))
-            give_up("no device memory is left for variable " + demangle(variable.name), 126);
+            give_up("no device memory is left for variable " + demangle(variable.name), Exit::broken);
     }
 }
 
@@ -204,7 +215,7 @@ void load(Module &module, PrivateFolders &private_folders) {
     const char *const problem = handle ? nullptr : dlerror();
     const auto *object = handle ? static_cast<const beaver_module_type *>(dlsym(handle, "beaver_module")) : nullptr;
     if (!object || object->abi != BEAVER_ABI)
-        give_up("cannot load " + path + ": " + (problem ? problem : "made by another version"), 126);
+        give_up("cannot load " + path + ": " + (problem ? problem : "made by another version"), Exit::broken);
     bind(module, *object);
 }
 

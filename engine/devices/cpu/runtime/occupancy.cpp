@@ -7,9 +7,6 @@
 namespace beaver {
 namespace {
 
-// Shared memory is handed out to blocks in steps of 128 bytes (CUDA occupancy calculator, compute capability 9.0).
-constexpr std::uint64_t shared_step = 128;
-
 cudaError_t count_blocks(int *count, const void *function, int block_threads, std::size_t dynamic_size) {
     if (!count) return cudaErrorInvalidValue;
     Kernel *kernel;

@@ -10,13 +10,15 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exit_codes.hpp"
+
 namespace beaver {
 namespace {
 
 // The variables come from the harness, never from a task: a bad one is our own fault, and guessing would hide it.
 [[noreturn]] void reject(const char *name, const char *value) {
     std::fprintf(stderr, "beaver-tui CPU device: %s=%s is not understood\n", name, value);
-    std::exit(126);
+    std::exit(static_cast<int>(Exit::broken));
 }
 
 std::string text(const char *name) {

@@ -55,7 +55,7 @@ void open_reports() {
     const int file = open(options().report.c_str(), O_RDWR | O_CLOEXEC);
     void *page = file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(ReportFile), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file >= 0) close(file);
-    if (page == MAP_FAILED) give_up("the file of reports, " + options().report + ", cannot be mapped", 126);
+    if (page == MAP_FAILED) give_up("the file of reports, " + options().report + ", cannot be mapped", Exit::broken);
     counters = static_cast<ReportFile *>(page);
     ++counters->processes;
 }
@@ -115,11 +115,11 @@ void announce(const std::string &text) {
     std::fputs(("beaver-tui CPU device: " + text + "\n").c_str(), stderr);
 }
 
-void give_up(const std::string &text, int code) {
+void give_up(const std::string &text, Exit code) {
     announce(text);
     std::fflush(nullptr);
     // No destructors: other threads still run, and this one may be a kernel's.
-    _exit(code);
+    _exit(static_cast<int>(code));
 }
 
 void finish_reports() {

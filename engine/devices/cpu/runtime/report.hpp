@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "exit_codes.hpp"
 #include "kernel_abi.h"
 
 namespace beaver {
@@ -33,8 +34,8 @@ std::string demangle(const char *name);
 
 // "beaver-tui CPU device: <text>" on stderr; stdout is flushed first, so that the order is kept.
 void announce(const std::string &text);
-// announce(), flush everything, end the process. Codes: 124 for a deadlock, 125 for what needs a GPU, 126 for our own faults.
-[[noreturn]] void give_up(const std::string &text, int code);
+// announce(), flush everything, end the process.
+[[noreturn]] void give_up(const std::string &text, Exit code);
 
 // Called by open_memory(): tells the compute-sanitizer stand-in that this process uses CUDA.
 void open_reports();

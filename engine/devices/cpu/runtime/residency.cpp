@@ -2,16 +2,10 @@
 #include <algorithm>
 
 #include "execution.hpp"
+#include "rounding.hpp"
 
 namespace beaver {
 namespace {
-
-// Steps in which compute capability 9.0 gives its resources out (CUDA's occupancy tables).
-constexpr std::uint64_t register_step = 256;  // per warp
-constexpr std::uint64_t warp_step = 4;        // each of the four schedulers has its part of the registers
-constexpr std::uint64_t shared_step = 128;    // bytes
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) { return (value + step - 1) / step * step; }
 
 std::uint64_t blocks_by_registers(std::uint64_t registers, std::uint64_t warps) {
     if (registers == 0) return max_blocks_per_multiprocessor;

@@ -85,7 +85,7 @@ void Census::count(const Block &block) {
         });
         for_each_bit(block.barriers, [&](std::uint32_t number) {
             const Barrier &barrier = block.barrier[number];
-            std::string at = " at bar.sync " + std::to_string(number);
+            std::string at = number == cluster_barrier ? " at barrier.cluster.wait" : " at bar.sync " + std::to_string(number);
             if (barrier.expected) at += ", " + std::to_string(barrier.expected);
             for_each_bit(barrier.waiting[warp.index], [&](std::uint32_t lane) { add(block, warp.lanes[lane], "wait", at); });
         });
@@ -116,7 +116,7 @@ namespace {
 
 [[noreturn]] void give_up_deadlocked(Grid &grid, const std::string &why, const std::string &lines) {
     grid.flush();
-    give_up("deadlock in kernel " + demangle(grid.kernel.name) + ": " + why + lines, 124);
+    give_up("deadlock in kernel " + demangle(grid.kernel.name) + ": " + why + lines, Exit::deadlock);
 }
 
 // What the threads that will never end have printed so far is shown too.

@@ -126,7 +126,7 @@ void Worker::run_loops(void (*block_ended)(Grid &)) {
         loops.resumed = true;
     } while (!loops.done && grid->draining && !grid->stopped);
     if (!loops.done && !grid->stopped)
-        give_up("kernel " + demangle(grid->kernel.name) + " waits, but was translated as one that never does", 126);
+        give_up("kernel " + demangle(grid->kernel.name) + " waits, but was translated as one that never does", Exit::broken);
 }
 
 void Worker::run_threads(void (*block_ended)(Grid &)) {
