@@ -111,7 +111,9 @@ def _print(steps: Steps, i: int, j: int) -> None:
 
     found = compare(steps.before, steps.after)
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text(visible_line(f"{steps.cell}  {steps.file}  step {i} to {j}"), "bold"), _counts(found))
+    console.print(
+        Text(f"{visible_line(str(steps.cell))}  {visible_line(steps.file)}  step {i} to {j}", "bold"), _counts(found)
+    )
     digits = max((len(str(number)) for row in found.rows for number in (row.old, row.new)), default=1)
     for row in unified(found):
         console.print(_line(row, digits))
