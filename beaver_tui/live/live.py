@@ -67,7 +67,7 @@ class LiveRun:
     """A run of one trajectory. Create it with ``beaver_tui.live.start``, ``await play()`` it once, then ``close`` it.
 
     ``listener`` gets every event of the trajectory, those that are not journaled too (reply_delta, output). From its creation
-    to ``close`` no other process can write the run. Belongs to the event loop that plays it.
+    until it is over no other process can write the run. Belongs to the event loop that plays it.
     """
 
     def __init__(
@@ -99,10 +99,9 @@ class LiveRun:
         self._sweep = Sweep(run, seat.tasks, {self.cell.fixer: self._fixer}, seat.harness, 1, self._pass_on)
         self._playing: asyncio.Future[None] | None = None
         self._ended = asyncio.Event()
-        self._owned = ExitStack()
-        self._owned.enter_context(run.lock())
         self._closes_harness = True
-        self._closed = False
+        self._lock = ExitStack()
+        self._lock.enter_context(run.lock())
         if mode != "auto":
             self.note("mode", mode)
 
@@ -120,6 +119,11 @@ class LiveRun:
     def interactive(self) -> bool:
         """Whether it may be changed by hand; one that may not is forked first (``steer``)."""
         return self.run.record.interactive
+
+    @property
+    def stopping(self) -> bool:
+        """Whether ``stop`` or ``cancel`` was called."""
+        return self._sweep.stopping
 
     @property
     def mode(self) -> Mode:
@@ -162,17 +166,13 @@ class LiveRun:
             if self._sweep.faults:
                 self.error = self._sweep.faults[-1][1].message
             self.over = True
+            self._lock.close()
             self._ended.set()
             self._tell(News("over", self.error))
 
     def stop(self) -> None:
         """End after the step that is running, and wait for nobody. The journal resumes."""
         self._sweep.stop()
-
-    @property
-    def stopping(self) -> bool:
-        """Whether it was told to stop."""
-        return self._sweep.stopping
 
     def cancel(self) -> None:
         """End at once, and kill what runs. The journal resumes."""
@@ -181,9 +181,8 @@ class LiveRun:
             self._playing.cancel()
 
     def close(self) -> None:
-        """Let others write the run, and remove what was kept between candidates. For a run that is over."""
-        self._closed = True
-        self._owned.close()
+        """Remove what was kept between candidates, and let others write a run that was never played."""
+        self._lock.close()
         if self._closes_harness:
             self._closes_harness = False
             self._seat.harness.close()
@@ -258,15 +257,13 @@ class LiveRun:
         return live
 
     def note(self, action: str, detail: str, response: str | None = None) -> None:
-        """Write into the journal that somebody did something. Once the run is over this is still possible; after ``close`` the
-        journal is somebody else's, and nothing is written."""
-        if self._closed:
-            return
+        """Write into the journal that somebody did something. Once the run is over this is still possible, while nobody else
+        writes it: else RunError."""
         event = ev.Controlled(action=action, detail=detail, response=response)
         if not self.over:
             self._sweep.note(self.cell, event)
             return
-        with Journal(self.run.journal(self.cell)) as journal:
+        with self.run.lock(), Journal(self.run.journal(self.cell)) as journal:
             if journal.events:  # a note cannot be a journal's first line
                 journal.append(event)
                 self.listener(event)

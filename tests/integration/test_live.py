@@ -299,6 +299,7 @@ async def test_what_was_not_begun_to_be_changed_is_forked_before_it_is(begin, tm
         await playing
         assert (live.over, live.error, len(story(live).finished)) == (True, "", 1)
         going_on = await when(taken, lambda: taken.waiting, "the person is waited for")
+        assert await taken.steer("human") is taken
         (taken.desk / "solution.cpp").write_text(SOLUTION)
         taken.submit()
         await going_on
@@ -306,7 +307,6 @@ async def test_what_was_not_begun_to_be_changed_is_forked_before_it_is(begin, tm
     assert categories(taken) == ["buildability", "passed"]
     assert actions(taken) == ["fork", "mode"]
     assert not story(live).opened.interactive
-    assert await taken.steer("auto") is taken
 
 
 async def test_a_service_that_refuses_ends_it_with_the_reason(begin):
@@ -435,3 +435,15 @@ async def test_a_run_that_is_over_is_forked_to_go_on(begin, tmp_path: Path, monk
     taken.cancel()
     await playing
     taken.close()
+
+
+async def test_a_run_that_is_over_is_free_for_others_and_still_takes_notes(begin):
+    live = begin(SOLUTION)
+    with pytest.raises(RunError, match="has been writing this run since"):
+        resume_live(live.run.path, warn=ignore)
+    await live.play()
+    live.note("timed", "step 1 · 1.00x")
+    with live.run.lock(), pytest.raises(RunError, match="has been writing this run since"):
+        live.note("timed", "step 1 · 1.01x")
+    assert [control.detail for control in story(live).controls] == ["step 1 · 1.00x"]
+    assert beaver("--batch", "--resume", live.run.path).code == 0
