@@ -114,7 +114,7 @@ def _print(steps: Steps, i: int, j: int) -> None:
     console.print(
         Text(f"{visible_line(str(steps.cell))}  {visible_line(steps.file)}  step {i} to {j}", "bold"), _counts(found)
     )
-    digits = max((len(str(number)) for row in found.rows for number in (row.old, row.new)), default=1)
+    digits = max((len(str(number or 0)) for row in found.rows for number in (row.old, row.new)), default=1)
     for row in unified(found):
         console.print(_line(row, digits))
 

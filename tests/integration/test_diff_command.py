@@ -37,9 +37,9 @@ def test_the_rich_form_has_numbers_and_signs():
     done = beaver("diff", RUN, "image_luma", "0", "1", "--fixer", "scripted:good", "--format", "rich", NO_COLOR="1")
     lines = done.lines
     assert lines[0] == "image_luma · scripted:good  solution.cu  step 0 to 1 +27 -18"
-    assert '  3    3   #include "solution.h"' in lines
-    assert any(line.startswith("  1      - // RGB to luma") for line in lines)
-    assert any(line.startswith("       1 + // RGB to luma") for line in lines)
+    assert ' 3  3   #include "solution.h"' in lines
+    assert any(line.startswith(" 1    - // RGB to luma") for line in lines)
+    assert any(line.startswith("    1 + // RGB to luma") for line in lines)
     assert "\x1b" not in done.out
 
 
