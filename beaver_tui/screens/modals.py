@@ -32,7 +32,7 @@ class Confirm(ModalScreen[bool]):
                 yield Button(f"{self._no} (n)", id="no", variant="primary")
 
     def on_mount(self) -> None:
-        self.query_one("#no").focus()
+        self.set_focus(self.query_one("#no"))
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")
@@ -58,7 +58,7 @@ class Ask(ModalScreen[str | None]):
     def on_mount(self) -> None:
         field = self.query_one(Input)
         field.cursor_blink = False
-        field.focus()
+        self.set_focus(field)  # at once: focus() comes later, and the next key is for the field
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
@@ -85,7 +85,7 @@ class Choose(ModalScreen[int | None]):
     def on_mount(self) -> None:
         options = self.query_one(OptionList)
         options.highlighted = self._selected if self._choices else None
-        options.focus()
+        self.set_focus(options)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(event.option_index)
