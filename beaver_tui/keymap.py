@@ -182,11 +182,12 @@ def use_keymap(keys: Mapping[str, str]) -> None:
 def shown_keys(name: str, first: bool = True) -> str:
     """The keys of an action as a person reads them: "?" and not question_mark. ``first``: only the one to remember."""
     keys = _user_keys.get(name) or next(key.keys for key in KEYS if key.id == name)
-    shown = [_shown(part.strip()) for part in keys.split(",")]
+    shown = [shown_key(part.strip()) for part in keys.split(",")]
     return shown[0] if first else " ".join(shown)
 
 
-def _shown(key: str) -> str:
+def shown_key(key: str) -> str:
+    """One key as a person reads it."""
     return (_WORDS.get(key) or format_key(key)).replace("ctrl+", "^")
 
 

@@ -31,9 +31,9 @@ class Actions(Provider):
 
     def _here(self) -> Iterator[Key]:
         app: BeaverApp = self.app  # type: ignore[assignment]
-        scopes = app.scopes_of(self.screen, self.focused)
-        # the palette itself and the keys that only move about are not worth a line
-        return (key for key in KEYS if key.scope in scopes and key.id not in _LEFT_OUT)
+        # the nearest scope first
+        for scope in app.scopes_of(self.screen, self.focused):
+            yield from (key for key in KEYS if key.scope == scope and key.id not in _LEFT_OUT)
 
     async def _run(self, key: Key) -> None:
         app: BeaverApp = self.app  # type: ignore[assignment]
@@ -41,6 +41,7 @@ class Actions(Provider):
 
 
 _LEFT_OUT = frozenset({"app.palette"})
+"""It is open already."""
 
 
 def _title(key: Key) -> str:

@@ -8,13 +8,14 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from beaver_tui.keymap import bindings
 from beaver_tui.opened import Opened
 from beaver_tui.state.compare import Comparison
 from beaver_tui.widgets.diffview import DiffView
 from beaver_tui.widgets.facts import facts_text
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import harmless
 from beaver_tui.widgets.structureview import StructureView
 from beaver_tui.widgets.timeline import Timeline
@@ -52,7 +53,7 @@ class Compare(Screen[None]):
                 yield Timeline()
                 with VerticalScroll(can_focus=False):
                     yield Static(classes="facts")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one(DiffView).focus()
@@ -64,7 +65,7 @@ class Compare(Screen[None]):
         for name, opened in self._sides.items():
             session = opened.session
             side = self.query_one(f"#{name}")
-            who = Text(f"{harmless(opened.cell.fixer).plain}\n", style="bold")
+            who = Text().append(f"{harmless(opened.cell.fixer).plain}\n", style="bold")
             who.append(harmless(f"{opened.cell.task} {opened.run.path.name}").plain, style=colours.get("quiet", ""))
             side.query_one(".who", Static).update(who)
             side.query_one(Timeline).show(session.rows, session.position, 0)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import DataTable, Label
+from textual.widgets import Label
 
+from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.state.session import ErrorRow
 from beaver_tui.widgets.painting import harmless
 from beaver_tui.widgets.rows import Rows
@@ -19,9 +19,7 @@ from beaver_tui.widgets.rows import Rows
 class Errors(ModalScreen[ErrorRow | None]):
     """The row that was chosen, None when it was left."""
 
-    BINDINGS = [
-        Binding("escape,q,e", "leave", "close"),
-    ]
+    BINDINGS = bindings("errors")
 
     def __init__(self, rows: Sequence[ErrorRow]) -> None:
         super().__init__()
@@ -29,7 +27,9 @@ class Errors(ModalScreen[ErrorRow | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
-            yield Label(f"{len(self._rows)} lines name a place; enter goes there")
+            count = len(self._rows)
+            lines = f"{count} lines name a place" if count > 1 else "1 line names a place"
+            yield Label(f"{lines}; {shown_keys('errors.go')} goes there, {shown_keys('errors.leave')} closes")
             yield Rows(cursor_type="row", zebra_stripes=True)
 
     def on_mount(self) -> None:
@@ -42,8 +42,11 @@ class Errors(ModalScreen[ErrorRow | None]):
             table.add_row(harmless(where), Text(row.severity, style=tone), harmless(row.message))
         table.focus()
 
-    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        self.dismiss(self._rows[event.cursor_row])
+    def on_data_table_row_selected(self) -> None:
+        self.action_go()
+
+    def action_go(self) -> None:
+        self.dismiss(self._rows[self.query_one(Rows).cursor_row])
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,7 +13,6 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from beaver_tui.glyphs import category_sign
 from beaver_tui.keymap import KEYS, SCOPES, shown_keys
 from beaver_tui.widgets.painting import category_text
 from engine.verdict.categories import Category
@@ -40,23 +40,22 @@ class Help(ModalScreen[None]):
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
 
-    def _keys(self, scope: str) -> Table:
+    def _keys(self, scope: str) -> Group:
         colours = self.app.theme_variables
         table = Table.grid(padding=(0, 2))
-        table.add_column(no_wrap=True, style=f"bold {colours['accent']}", min_width=9)
+        # one width for all scopes: their helps stand in one column
+        width = max(len(shown_keys(key.id, first=False)) for key in KEYS if key.scope in self.scopes)
+        table.add_column(no_wrap=True, style=f"bold {colours['accent']}", min_width=width)
         table.add_column()
-        table.add_row(Text(), Text(SCOPES[scope], style=f"bold {colours['primary']}"))
         for key in KEYS:
             if key.scope == scope:
                 table.add_row(Text(shown_keys(key.id, first=False)), Text(key.help))
-        table.add_row()
-        return table
+        return Group(Text(SCOPES[scope], style=f"bold {colours['primary']}"), table, Text())
 
     def _signs(self) -> Text:
         colours = self.app.theme_variables
-        text = Text("Categories, the same sign and colour everywhere\n", style=f"bold {colours['primary']}")
+        text = Text().append("Categories, the same sign and colour everywhere\n", style=f"bold {colours['primary']}")
         for category in Category:
-            assert category_sign(category)
             text.append_text(category_text(colours, category)).append("   ")
         return text
 

@@ -10,7 +10,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Label
+from textual.widgets import Label
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings, shown_keys
@@ -19,6 +19,7 @@ from beaver_tui.opened import Opened
 from beaver_tui.screens.modals import Confirm
 from beaver_tui.state.logtext import LogText
 from beaver_tui.widgets.diffview import DiffView
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.logview import LogView
 from beaver_tui.widgets.painting import duration, harmless
 from beaver_tui.widgets.tabline import TabLine
@@ -60,7 +61,7 @@ class Human(Screen[None]):
                 yield LogView(id="human-prompt")
                 yield LogView(id="human-build")
             yield DiffView(id="source")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         session = self.opened.session

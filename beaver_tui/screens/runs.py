@@ -10,7 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.widgets import DataTable, Input, Static
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
@@ -18,6 +18,8 @@ from beaver_tui.opened import open_stored
 from beaver_tui.screens.newrun import NewRun
 from beaver_tui.state.catalog import Catalog, CatalogRow
 from beaver_tui.state.query import QueryError, matches
+from beaver_tui.state.status import STOPPED
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, duration, harmless, money, speed
 from beaver_tui.widgets.rows import Rows
 from beaver_tui.widgets.topline import TopLine
@@ -27,7 +29,9 @@ from engine.rundir import RunDirectory
 if TYPE_CHECKING:
     from beaver_tui.app import BeaverApp
 
-COLUMNS = ("", "task", "fixer", "status", "path", "n", "speedup", "cost", "time", "device", "run")
+COLUMNS = ("", "task", "fixer", "path", "status", "speedup", "n", "cost", "time", "device", "run")
+"""From what is looked for most to what may lie beyond the right edge."""
+NUMBERS = {"speedup", "n", "cost", "time"}
 RELOAD_SECONDS = 2.0
 """How often the folder is looked at for what other processes write."""
 
@@ -50,19 +54,21 @@ class Runs(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
         with Horizontal(id="body"):
-            yield Rows(cursor_type="row", zebra_stripes=True, id="trajectories")
+            yield Rows(
+                cursor_type="row", zebra_stripes=True, cursor_foreground_priority="renderable", id="trajectories"
+            )
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="preview")
         yield Input(
             placeholder="filter: words category:timeout status:failed fixer:qwen longer:10s -task:gemm", id="query"
         )
         yield Static(id="empty")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         table = self.query_one(Rows)
         for name in COLUMNS:
-            table.add_column(name, key=name)
+            table.add_column(Text(name, justify="right" if name in NUMBERS else "left"), key=name)
         table.focus()
         field = self.query_one(Input)
         field.cursor_blink = False
@@ -129,10 +135,10 @@ class Runs(Screen[None]):
             Text(sign("mark") if key in self._marked else " ", style=colours["accent"]),
             harmless(row.task, "bold"),
             harmless(row.fixer),
-            harmless(status, colours.get(tone, "")),
             path,
-            Text(str(row.iterations), justify="right"),
+            harmless(status.removeprefix(f"{STOPPED}: "), colours.get(tone, "")),
             Text(speed(row.speedup), justify="right"),
+            Text(str(row.iterations), justify="right"),
             Text(money(row.cost), justify="right"),
             Text(duration(row.seconds) if row.seconds else "", justify="right"),
             harmless(row.device),
@@ -230,7 +236,7 @@ class Runs(Screen[None]):
     def action_filter(self) -> None:
         field = self.query_one(Input)
         field.display = True
-        field.focus()
+        self.set_focus(field)  # at once: focus() comes later, and the next key is for the field
 
     @on(Input.Changed, "#query")
     def _query_changed(self, event: Input.Changed) -> None:
@@ -240,7 +246,7 @@ class Runs(Screen[None]):
     @on(Input.Submitted, "#query")
     def _query_done(self) -> None:
         self.query_one(Input).display = bool(self._query)
-        self.query_one(Rows).focus()
+        self.set_focus(self.query_one(Rows))
 
     def leave_field(self) -> bool:
         """Escape in the filter ends it; whether there was anything to end."""
@@ -249,7 +255,7 @@ class Runs(Screen[None]):
             return False
         field.value = ""
         field.display = False
-        self.query_one(Rows).focus()
+        self.set_focus(self.query_one(Rows))
         return True
 
     def action_reload(self) -> None:

@@ -9,13 +9,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
 from beaver_tui.opened import open_stored
 from beaver_tui.state.matrix import MatrixCell, SweepView
 from beaver_tui.state.progress import span
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, harmless, money, speed
 from beaver_tui.widgets.rows import Rows
 from beaver_tui.widgets.sweepmaps import histogram_text, rates_text, transitions_text
@@ -46,20 +47,32 @@ class Sweep(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
         with Horizontal(id="body"):
-            yield Rows(cursor_type="cell", zebra_stripes=True, fixed_columns=1, id="matrix")
+            yield Rows(
+                cursor_type="cell",
+                zebra_stripes=True,
+                fixed_columns=1,
+                cursor_foreground_priority="renderable",
+                id="matrix",
+            )
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="rates")
                 yield Static(id="map")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         table = self.query_one(Rows)
         table.add_column("task", key="task")
         for column in self.view.columns:
-            table.add_column(harmless(column), key=column)
+            table.add_column(harmless(self._short(column)), key=column)
         self._draw()
+        table.move_cursor(column=1)
         table.focus()
         self.set_interval(POLL_SECONDS, self.poll)
+
+    def _short(self, column: str) -> str:
+        """A fixer's name above its column: without its kind where all have the same one."""
+        kinds = {name.partition(":")[0] for name in self.view.columns}
+        return column.partition(":")[2] or column if len(kinds) == 1 else column
 
     def poll(self) -> None:
         try:
@@ -99,13 +112,13 @@ class Sweep(Screen[None]):
         elif not cell.categories:
             text.append(sign("dot"), style=colours.get("quiet", ""))
         if cell.speedup is not None:
-            text.append(f" {speed(cell.speedup)}", style=colours.get("quiet", ""))
+            text.append(f" {speed(cell.speedup)}")
         return text
 
     def _draw_side(self) -> None:
         view, colours = self.view, self.app.theme_variables
         state = f"LIVE {view.running} running" if view.live else ""
-        words = [f"{view.over} of {view.total}"]
+        words = [f"{view.over} of {view.total} over"]
         if view.eta is not None:
             words.append(f"about {span(view.eta)} to go")
         if view.tokens:

@@ -31,7 +31,7 @@ class FactsPane(Static):
         colours = self.app.theme_variables
         text = Text()
         if self._alert is not None:
-            text.append_text(alert_text(colours, self._alert)).append("\n\n")
+            text.append_text(alert_text(colours, self._alert)).append("\n")
         return text.append_text(facts_text(colours, self._facts))
 
 
@@ -105,7 +105,7 @@ def _totals(text: Text, colours: Colours, facts: Facts, title) -> None:  # type:
 
 def alert_text(colours: Colours, alert: Alert) -> Text:
     """What happened, where, and the keys of what can be done next."""
-    text = Text(f"{sign('signal')} {alert.sentence}\n", style=f"bold {colours['warning']}")
+    text = Text().append(f"{sign('signal')} {harmless(alert.sentence).plain}\n", style=f"bold {colours['warning']}")
     for key, label in (*alert.choices, ("workbench.dismiss", "put away")):
         text.append(f" {shown_keys(key)}", style=f"bold {colours['accent']}").append(f" {label}\n")
     return text

@@ -10,14 +10,19 @@ from textual.binding import Binding
 from textual.widgets import DataTable
 
 
-class Rows(DataTable[Text]):
-    """Textual's table with the keys j k g G, and columns that are as wide as what is in them from the first frame on."""
+class Rows(DataTable[Text], inherit_bindings=False):
+    """Textual's table with the keys j k g G, and columns that are as wide as what is in them from the first frame on. Enter is
+    the screen's: its key can be changed by a user."""
 
     BINDINGS = [
-        Binding("j", "cursor_down", "down", show=False),
-        Binding("k", "cursor_up", "up", show=False),
-        Binding("g", "scroll_top", "first", show=False),
-        Binding("G", "scroll_bottom", "last", show=False),
+        Binding("j,down", "cursor_down", "down", show=False),
+        Binding("k,up", "cursor_up", "up", show=False),
+        Binding("h,left", "cursor_left", "left", show=False),
+        Binding("l,right", "cursor_right", "right", show=False),
+        Binding("pagedown,ctrl+d", "page_down", "page down", show=False),
+        Binding("pageup,ctrl+b", "page_up", "page up", show=False),
+        Binding("g,home", "scroll_top", "first", show=False),
+        Binding("G,end", "scroll_bottom", "last", show=False),
     ]
 
     def fill(self, rows: Sequence[tuple[str, Sequence[Text]]]) -> None:

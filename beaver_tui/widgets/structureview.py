@@ -18,6 +18,9 @@ from engine.verdict.structure import Structure, compare, findings, structure
 
 _TONES = {"worse": "error", "better": "success", "other": "warning"}
 
+ROOM_FOR_LINES = 56
+"""Cells from which on the numbers of lines have room beside the counts."""
+
 _MOST_BYTES = 400_000
 """A longer source is not read: parsing must not hold up the screen."""
 
@@ -55,7 +58,8 @@ class StructureView(VerticalScroll, can_focus=True):
         whole.add_row(Text())
         table = Table.grid(padding=(0, 2))
         rows = structuretext.rows(this, start=start, previous=previous, reference=reference)
-        shown = [index for index, name in enumerate(structuretext.HEADINGS) if name not in _absent(previous, reference)]
+        absent = _absent(previous, reference) | ({"lines"} if self.size.width < ROOM_FOR_LINES else set())
+        shown = [index for index, name in enumerate(structuretext.HEADINGS) if name not in absent]
         for index in shown:
             table.add_column(justify="left" if index in (0, len(structuretext.HEADINGS) - 1) else "right")
         table.add_column()

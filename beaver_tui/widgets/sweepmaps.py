@@ -9,14 +9,14 @@ from beaver_tui.state.matrix import SweepView
 from beaver_tui.widgets.painting import Colours, category_colour, category_text, harmless
 from engine.verdict.categories import Category
 
-BAR = 12
+BAR = 10
 """Characters of the longest bar."""
 
 
 def rates_text(colours: Colours, view: SweepView) -> Text:
     """pass@k per fixer with its Wilson interval."""
     quiet = colours.get("quiet", "")
-    text = Text(f"pass@{view.run.record.protocol.k} so far (95 %)\n", style=f"bold {quiet}")
+    text = Text().append(f"pass@{view.run.record.protocol.k} so far (95 %)\n", style=f"bold {quiet}")
     for rate in view.rates:
         text.append(f"{harmless(rate.fixer).plain}\n")
         text.append(f"  {rate.passed} of {rate.over}", style="bold")
@@ -28,7 +28,7 @@ def rates_text(colours: Colours, view: SweepView) -> Text:
 
 def histogram_text(colours: Colours, view: SweepView) -> Text:
     """Iterations by category, of all steps."""
-    text = Text("\niterations by category\n", style=f"bold {colours.get('quiet', '')}")
+    text = Text().append("\niterations by category\n", style=f"bold {colours.get('quiet', '')}")
     most = max(view.histogram.values(), default=0)
     for category in Category:
         count = view.histogram.get(category, 0)
@@ -41,7 +41,7 @@ def histogram_text(colours: Colours, view: SweepView) -> Text:
 def transitions_text(colours: Colours, view: SweepView) -> Text:
     """8 x 8: rows are where an iteration stood, columns where the next one did; darker is more."""
     quiet = colours.get("quiet", "")
-    text = Text("\nfrom (row) to (column)\n", style=f"bold {quiet}")
+    text = Text().append("\nfrom (row) to (column)\n", style=f"bold {quiet}")
     text.append("    ")
     for category in Category:
         text.append(f"{category_sign(category):>3}", style=category_colour(colours, category))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from rich.text import Text
 from textual import events
@@ -32,7 +33,7 @@ class TabLine(Static):
         self._note = ""
 
     def on_mount(self) -> None:
-        self._draw()
+        self.watch(self.screen, "focused", self._draw)
 
     def on_resize(self) -> None:
         self._draw()
@@ -53,28 +54,42 @@ class TabLine(Static):
         self._note = self._note if note is None else note
         self._draw()
 
+    @property
+    def over_focus(self) -> bool:
+        """Whether the pane in focus is one of those below this line."""
+        siblings = list(self.parent.children) if self.parent is not None else []
+        below = siblings[siblings.index(self) + 1 :] if self in siblings else []
+        below = list(takewhile(lambda widget: not isinstance(widget, TabLine), below))
+        focused = self.screen.focused
+        return focused is not None and any(widget in below for widget in focused.ancestors_with_self)
+
     def _draw(self) -> None:
+        """A thick rule and a tab in reverse say that keys go to the pane below, without any colour too."""
         colours = self.app.theme_variables
-        quiet = colours.get("quiet", "")
-        text = Text(no_wrap=True, overflow="ellipsis")
-        for index, name in enumerate(self.names):
-            if index:
-                text.append(f" {sign('line')} ", style=quiet)
-            count = self._unread.get(name.lower(), 0)
-            shown = f"{name} {count}" if count and name != self.active else name
-            text.append(shown, style=f"bold reverse {colours['primary']}" if name == self.active else quiet)
+        quiet, here = colours.get("quiet", ""), self.over_focus
+        rule, tone = (sign("thick_line"), colours["primary"]) if here else (sign("line"), quiet)
+        text = Text(no_wrap=True, overflow="ellipsis").append(rule, style=tone)
+        for name in self.names:
+            chosen = f"bold {'reverse' if here else 'underline'} {colours['primary']}"
+            text.append(f" {self._shown(name)} ", style=chosen if name == self.active else quiet)
+            text.append(rule, style=tone)
         note = harmless(self._note)
-        room = self.size.width - text.cell_len - note.cell_len
-        if note.plain and room > 1:
-            text.append(" " * room).append(note.plain, style=quiet)
+        rest = self.size.width - text.cell_len
+        if note.plain and rest > note.cell_len + 2:
+            text.append(rule * (rest - note.cell_len - 2), style=tone).append(f" {note.plain} ", style=quiet)
+        else:
+            text.append(rule * rest, style=tone)
         self.update(text)
 
+    def _shown(self, name: str) -> str:
+        count = self._unread.get(name.lower(), 0)
+        return f"{name} {count}" if count and name != self.active else name
+
     def on_click(self, event: events.Click) -> None:
-        at = 0
+        at = 1
         for name in self.names:
-            count = self._unread.get(name.lower(), 0)
-            width = len(f"{name} {count}" if count and name != self.active else name)
+            width = len(self._shown(name)) + 2
             if at <= event.x < at + width:
                 self.choose(name)
                 return
-            at += width + 3
+            at += width + 1

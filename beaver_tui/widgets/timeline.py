@@ -70,6 +70,9 @@ class Timeline(VerticalScroll, can_focus=False):
             text.append_text(category_text(colours, row.category, label))
         else:
             text.append(f"{sign('running')} {_WORDS.get(row.phase, row.phase)}", style=colours.get("accent", ""))
+        if row.signals:
+            # their names are among the facts: none of them would fit here
+            text.append(f" {sign('signal')}", style=colours["warning"])
         if chosen:
             text.stylize("bold")
         return text
@@ -87,8 +90,6 @@ class Timeline(VerticalScroll, can_focus=False):
         text = Text("  ".join(words), style=quiet)
         if row.speedup is not None:
             text.append(f"  {speed(row.speedup)}", style=colours["error" if row.gate == "fail" else "success"])
-        if row.signals:
-            text.append(f"  {sign('signal')} {', '.join(row.signals)}", style=colours["warning"])
         return text
 
     def on_click(self, event: events.Click) -> None:

@@ -33,8 +33,9 @@ class TopLine(Static):
             live = self._state.startswith("LIVE")
             mark = f"  {sign('live')} {self._state}" if live else f"  {self._state}"
             right.append(mark, style=f"bold {colours['success' if live else 'accent']}")
+        right.append(" ")
         room = self.size.width - right.cell_len - 1
-        text = Text(" beaver", style=f"bold {colours['primary']}", no_wrap=True, overflow="ellipsis")
+        text = Text(no_wrap=True, overflow="ellipsis").append(" beaver", style=f"bold {colours['primary']}")
         for index, part in enumerate(self._left):
             shown = harmless(part)
             joint = "  " if index == 0 else f" {sign('dot')} "

@@ -50,7 +50,7 @@ def test_a_recorded_run_is_shown_as_its_journals_tell_it():
 
 def test_a_cell_shows_the_way_of_its_categories_in_signs():
     cell = SweepView(RUN).cell("image_luma", "scripted:stagnating")
-    assert (cell.path, cell.status, cell.iterations) == ("⚡≠✗⚡", "stopped: category_oscillation", 4)
+    assert (cell.path, cell.status, cell.iterations) == ("↯≠✗↯", "stopped: category_oscillation", 4)
     assert MatrixCell("open", ("\x1b[2J",)).path == "?"
 
 
