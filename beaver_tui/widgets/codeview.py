@@ -57,18 +57,25 @@ class CodeView(SourceView):
         self._source = SourceText((), ())
         self._marks: Mapping[int, str] = {}
         self._longest = 0
+        self._goal = 0
 
     def show(self, source: SourceText, marks: Mapping[int, str] | None = None) -> None:
-        """Show another source; the cursor stays on its line where there is one."""
+        """Show another source. The cursor stays on its line, or goes to the one that was asked for before the source was there."""
         self._source = source
         self._marks = {line: visible_line(mark) for line, mark in (marks or {}).items()}
         self._longest = max(map(cells, source.lines), default=0)
+        goal, self._goal = self._goal, 0
         self.cursor = min(self.cursor, max(len(source.lines) - 1, 0))
         self.redraw()
         self.show_cursor()
+        if goal:
+            self.go_to(goal)
 
     def go_to(self, line: int) -> None:
-        """Put the cursor on a line, counted from 1, and some of what is around it in view."""
+        """Put the cursor on a line, counted from 1, and what is around it in view. A line that is not there yet is gone to by the
+        next ``show``."""
+        if line > self.row_count:
+            self._goal = line
         self.cursor = line - 1
         self.centre_cursor()
 

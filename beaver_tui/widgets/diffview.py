@@ -230,6 +230,13 @@ class DiffView(SourceView):
     # What a person can do
 
     @property
+    def badge(self) -> str:
+        """What the rows cannot show: "line ends differ  white space ignored"."""
+        space = "white space ignored" if self._ignore_space else ""
+        busy = "comparing" if self.busy else ""
+        return "  ".join(filter(None, [self._diff.note, space, busy, super().badge]))
+
+    @property
     def status(self) -> str:
         """ "step 2 → step 3  +6 −4  line ends differ"."""
         names = self._versions
@@ -237,9 +244,7 @@ class DiffView(SourceView):
             f"{names.before_title} {sign('arrow')} {names.after_title}" if names.before_title else names.after_title
         )
         counts = f"+{self._diff.added} {sign('minus')}{self._diff.removed}"
-        space = "white space ignored" if self._ignore_space else ""
-        busy = "comparing" if self.busy else ""
-        return "  ".join(filter(None, [titles, counts, self._diff.note, space, busy, super().status]))
+        return "  ".join(filter(None, [titles, counts, self.badge]))
 
     def jump(self, step: int) -> None:
         """To the next hunk or the one before, round the ends."""

@@ -63,12 +63,16 @@ class LogView(TextView):
         """How many lines have been measured and filtered, and will not change."""
         self._longest = 0
 
-    def show(self, log: LogText) -> None:
-        """Show another log, from its end. The filter stays: it is the person's."""
+    def show(self, log: LogText, *, from_start: bool = False) -> None:
+        """Show another log, from its end, or ``from_start`` what is read and not followed. The filter stays: it is the
+        person's; and of a log with the same lines the cursor stays too."""
+        same = log.lines == self._log.lines
         self._log = log
+        if same:
+            return
         self._forget()
         self._take_in()
-        self.cursor = self.row_count - 1
+        self.cursor = 0 if from_start else self.row_count - 1
         self.redraw()
         self.show_cursor()
 
@@ -140,10 +144,10 @@ class LogView(TextView):
         return [*gutter, *line]
 
     @property
-    def status(self) -> str:
-        """ "filter tid: 3 of 120"."""
+    def badge(self) -> str:
+        """ "filter tid: 3 of 120  /row"."""
         words = [f"filter {self._filter}: {self.row_count} of {len(self._log.lines)}"] if self._filter else []
-        return "  ".join(filter(None, [*words, super().status]))
+        return "  ".join(filter(None, [*words, super().badge]))
 
     def filter(self, pattern: str) -> None:
         """Show only the lines that contain ``pattern``; all of them for an empty one. The cursor stays near its line."""

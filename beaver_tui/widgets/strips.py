@@ -38,7 +38,9 @@ def cells(text: str) -> int:
 
 def fitted(text: str, width: int) -> str:
     """At most ``width`` cells of a text, with a sign where it was cut."""
-    return text if cells(text) <= width else set_cell_size(text, width - 1).rstrip() + sign("ellipsis")
+    if cells(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + sign("ellipsis") if width > 0 else ""
 
 
 def windowed(

@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from beaver_tui.keymap import bindings
 from beaver_tui.widgets.lineprompt import LinePrompt
-from beaver_tui.widgets.strips import Styled, hits
+from beaver_tui.widgets.strips import Styled, cells, fitted, hits
 
 SIDESTEP = 16
 """Cells of one step to the side."""
@@ -31,7 +31,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("text")]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"text--cursor", "text--quiet", "text--hit", "text--sign"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"text--cursor", "text--quiet", "text--hit", "text--sign", "text--badge"}
 
     DEFAULT_CSS = """
     TextView {
@@ -41,6 +41,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .text--cursor { background: $primary 30%; text-style: bold; }
         & > .text--quiet { color: $foreground 60%; }
         & > .text--sign { color: $accent; text-style: bold; }
+        & > .text--badge { background: $panel; color: $text-accent; text-style: bold; }
         & > .text--hit { background: $accent 60%; text-style: underline; }
     }
     """
@@ -66,6 +67,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         self._pattern = ""
         self._moving = False
         self._said = ""
+        self._laid_out = False
 
     # What a subclass gives
 
@@ -98,9 +100,14 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         """To the next thing of interest (1) or the one before (-1) while nothing is searched for."""
 
     @property
-    def status(self) -> str:
-        """One line for the pane's frame: what is searched for, and what else a subclass has to say."""
+    def badge(self) -> str:
+        """What a person must know to read the pane aright, such as a filter; drawn over the end of its last line."""
         return f"/{self._pattern}" if self._pattern else ""
+
+    @property
+    def status(self) -> str:
+        """One line for a frame around the pane: its badge, and what else a subclass has to say."""
+        return self.badge
 
     def copied(self) -> str:
         """What ``y`` copies."""
@@ -117,8 +124,16 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """The strip of a line of the screen."""
-        offset, top = self.scroll_offset
-        row, width = top + y, self.row_width
+        width = self.row_width
+        strip = self._row_strip(self.scroll_offset.y + y, width)
+        if y != self.scrollable_content_region.height - 1 or not self.badge:
+            return strip
+        badge = fitted(f" {self.badge} ", width)
+        style = self.rich_style + self.style_of("text--badge")
+        return Strip([*strip.crop(0, width - cells(badge)), Segment(badge, style)])
+
+    def _row_strip(self, row: int, width: int) -> Strip:
+        offset = self.scroll_offset.x
         if row >= self.row_count:
             return Strip.blank(width, self.rich_style)
         here = row == self.cursor
@@ -174,6 +189,9 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         self.redraw()
+        if not self._laid_out and self.scrollable_content_region.height > 0:
+            self._laid_out = True
+            self.centre_cursor()
         self.show_cursor()
 
     # The cursor

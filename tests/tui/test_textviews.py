@@ -91,6 +91,16 @@ async def test_a_person_who_reads_is_not_pulled_away():
         assert rows(view)[-1] == "▸  one more" and view.following
 
 
+async def test_what_is_read_and_not_followed_begins_at_its_start():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText(numbered(100)), from_start=True)
+        await pilot.press("j")
+        assert rows(view)[1] == "▸  line 1"
+        view.show(LogText(numbered(100)))
+        assert view.cursor == 1, "the same lines again are no reason to go elsewhere"
+
+
 async def test_the_mouse_leaves_the_end_and_comes_back_to_it():
     view, log = LogView(), LogText(numbered(100))
     async with shown(view) as pilot:
@@ -110,15 +120,15 @@ async def test_a_filter_leaves_lines_that_match_and_takes_in_new_ones():
         view.show(log)
         await pilot.press("f", *"e 9", "enter")
         assert rows(view)[0].strip() == "line 9" and view.row_count == 11
-        assert view.status == "filter e 9: 11 of 100"
+        assert rows(view)[-1].endswith(" filter e 9: 11 of 100")
         log.append("none\nline 900\nline 9")
         view.refresh_log()
         assert view.row_count == 13
         log.append("0\n")
         view.refresh_log()
-        assert (view.row_count, rows(view)[-1]) == (13, "▸  line 90")
+        assert view.row_count == 13 and rows(view)[-1].startswith("▸  line 90")
         await pilot.press("f", *["backspace"] * 3, "enter")
-        assert view.row_count == 103 and view.status == ""
+        assert view.row_count == 103 and rows(view)[-1] == "▸  line 90"
 
 
 async def test_escape_puts_a_filter_back():
@@ -227,6 +237,52 @@ async def test_code_goes_to_a_line(line: int):
         await pilot.pause()
         assert view.cursor == line - 1
         assert f"▸{line:>3} line {line - 1}" in rows(view)
+
+
+async def test_a_line_can_be_asked_for_before_its_source_is_there():
+    view = CodeView()
+    async with shown(view) as pilot:
+        view.go_to(70)
+        view.show(source_text(numbered(100).encode()))
+        await pilot.pause()
+        assert view.cursor == 69 and rows(view)[6] == "▸ 70 line 69"
+
+
+async def test_a_pane_that_is_not_on_the_screen_yet_opens_at_its_cursor():
+    view = CodeView()
+    view.display = False
+    async with shown(view) as pilot:
+        view.show(source_text(numbered(100).encode()))
+        view.go_to(50)
+        view.display = True
+        await pilot.pause()
+        assert rows(view)[6] == "▸ 50 line 49"
+
+
+async def test_a_sentence_beside_a_line_takes_no_more_than_half_of_it():
+    view = CodeView()
+    async with shown(view, (40, 4)) as pilot:
+        view.show(source_text(LOOP), {1: "日本語" * 20, 2: "x" * 100})
+        await pilot.pause()
+        assert [len(row.split("‹ ")[1]) for row in rows(view)[:2]] == [9, 17]
+        assert rows(view)[0].endswith("本…") and rows(view)[1].endswith("x…")
+
+
+@pytest.mark.parametrize("width", [1, 4, 9, 14, 30])
+@pytest.mark.parametrize("kind", [LogView, CodeView, DiffView])
+async def test_rows_are_as_wide_as_their_pane(kind: type[TextView], width: int):
+    view = kind()
+    async with shown(view, (width, 6)) as pilot:
+        if isinstance(view, LogView):
+            view.show(LogText(LOOP.decode()))
+            view.filter("m")
+        elif isinstance(view, CodeView):
+            view.show(source_text(LOOP), {2: "a mark"})
+        elif isinstance(view, DiffView):
+            view.show(LOOP, FIXED + b"\n" * 30)
+            await pilot.press("s")
+        await pilot.pause()
+        assert {view.render_line(y).cell_length for y in range(view.size.height)} == {view.row_width}
 
 
 async def test_a_diff_is_side_by_side_where_there_is_room():
