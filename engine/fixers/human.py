@@ -133,7 +133,9 @@ class HumanFixer:
     async def _wait(self, desk: Desk, watch: FolderWatch, source: bytes) -> bytes:
         """The submitted bytes. Each turn looks at the folder anew, so that no order of events can mislead it."""
         seen = desk.content()
-        self._tell(Change("waiting", desk.file, changed_lines(source, seen or b"")))
+        # in threads: the difference of two long files takes a noticeable time, and a screen may live in this loop
+        changed = await asyncio.to_thread(changed_lines, source, seen or b"")
+        self._tell(Change("waiting", desk.file, changed))
         watch.touch()  # what happened before the watch began
         while True:
             await watch.settled()
@@ -146,19 +148,21 @@ class HumanFixer:
             content = desk.content()
             if content != seen:
                 seen = content
-                self._tell(self._news("saved", desk, source, content))
+                self._tell(await self._news("saved", desk, source, content))
             if not (self._submitted or desk.submit_asked()):
                 continue
             self._submitted = False
             desk.clear_submit()
-            self._tell(self._news("submitted", desk, source, content))
+            self._tell(await self._news("submitted", desk, source, content))
             if content is not None:
                 return content
 
-    def _news(self, kind: Literal["saved", "submitted"], desk: Desk, source: bytes, content: bytes | None) -> Change:
+    async def _news(
+        self, kind: Literal["saved", "submitted"], desk: Desk, source: bytes, content: bytes | None
+    ) -> Change:
         if content is None:
             return Change("gone", desk.file)
-        return Change(kind, desk.file, changed_lines(source, content))
+        return Change(kind, desk.file, await asyncio.to_thread(changed_lines, source, content))
 
     def _tell(self, change: Change) -> None:
         for listener in list(self._listeners):

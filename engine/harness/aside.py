@@ -1,4 +1,4 @@
-"""Work on large logs beside the event loop: a screen lives in the same loop, and must not stall."""
+"""Work beside the event loop: a screen lives in the same loop, and must not stall while logs and files are worked through."""
 
 from __future__ import annotations
 
@@ -13,9 +13,19 @@ LARGE = 128 << 10
 """Bytes of log that are worked through in a few milliseconds: less than what is noticed, more than nearly every log has."""
 
 
+async def in_thread(function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """``function(*given)`` in a thread. It must touch nothing that others write meanwhile. A cancellation waits for its end:
+    nothing goes on in a folder that is being removed, or in a run that is somebody else's already."""
+    working = asyncio.ensure_future(asyncio.to_thread(function, *given, **named))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait({working})
+        raise
+
+
 async def aside(size: int, function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """``function(*given)``, in a thread when it works through a log of ``size`` bytes that is large. It must touch nothing
-    that others write; when the caller is cancelled it goes on to its end, and its result is lost."""
+    """The same when a log of ``size`` bytes, through which ``function`` works, is large; else here and now."""
     if size < LARGE:
         return function(*given, **named)
-    return await asyncio.to_thread(function, *given, **named)
+    return await in_thread(function, *given, **named)

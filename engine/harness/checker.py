@@ -11,6 +11,7 @@ import msgspec
 
 from engine.errors import InfraError
 from engine.evidence import CheckResult
+from engine.harness.aside import in_thread
 from engine.harness.backends import environment
 from engine.harness.limits import GIB, Limits
 from engine.harness.process import Ended, run_step
@@ -44,7 +45,7 @@ class Checker:
         ended = await self._run("generate", self._spec.generate)
         if ended.exit_code != 0:
             raise self._fault("generate", ended)
-        self._workspace.folder("in", self._workspace.checker / "in")
+        await in_thread(self._workspace.folder, "in", self._workspace.checker / "in")
         self._workspace.folder("out")
 
     async def compare(self) -> CheckResult:
@@ -54,7 +55,7 @@ class Checker:
         # nothing of an earlier comparison may speak for this one
         shutil.rmtree(into, ignore_errors=True)
         path.unlink(missing_ok=True)
-        left_behind = self._workspace.collect("out", into)
+        left_behind = await in_thread(self._workspace.collect, "out", into)
         ended = await self._run("compare", self._spec.compare)
         # Python ends with 1 after an exception too: only a checker that wrote its result has judged
         if ended.exit_code not in (0, 1) or not path.is_file():

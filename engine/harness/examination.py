@@ -17,7 +17,7 @@ from pathlib import Path
 from engine import events as ev
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
-from engine.harness.aside import aside
+from engine.harness.aside import aside, in_thread
 from engine.harness.builds import Builds
 from engine.harness.checker import Checker
 from engine.harness.measure import Measurement
@@ -173,7 +173,7 @@ class Examination:
             if self._checker is not None:
                 evidence.check = await self._checker.compare()
                 if self._job.outputs is not None:
-                    shutil.copytree(workspace.checker / "out", self._job.outputs)
+                    await in_thread(shutil.copytree, workspace.checker / "out", self._job.outputs)
             elif self._spec.pass_evidence is not None:
                 pattern, said = self._spec.pass_evidence, evidence.test.stdout
                 evidence.pass_evidence = await aside(len(said), re.search, pattern, said, re.MULTILINE) is not None
@@ -263,11 +263,11 @@ class Examination:
         if self._checker is None:
             return False
         outputs = tuple(name for name in workspace.files() if name.startswith("out/"))
-        first = workspace.fingerprint(outputs)
+        first = await in_thread(workspace.fingerprint, outputs)
         workspace.folder("out")
         async with self._gpu():
             await self._steps.run(workspace, "again", self._test, self._budgets.test)
-        return workspace.fingerprint(outputs) != first
+        return await in_thread(workspace.fingerprint, outputs) != first
 
     async def time(self, workspace: Workspace, checker: Checker | None) -> None:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""

@@ -6,6 +6,7 @@ import time
 
 from engine.events import Timed
 from engine.evidence import CheckResult
+from engine.harness.aside import in_thread
 from engine.harness.checker import Checker
 from engine.harness.process import Ended
 from engine.harness.step import StepRunner
@@ -33,7 +34,7 @@ class Measurement:
         if reference is None:
             return summarize(self._steps.iteration, [], [], gate, "the reference does not build", 0.0)
         if checker is not None:
-            reference.folder("in", candidate.checker / "in")
+            await in_thread(reference.folder, "in", candidate.checker / "in")
 
         async def run_reference() -> str:
             return (await self._launch(reference, checker is not None)).stdout.text()
@@ -56,7 +57,7 @@ class Measurement:
     async def _right(self, ended: Ended, candidate: Workspace, checker: Checker) -> bool:
         """Whether the outputs of this launch are right. Outputs that were accepted before are not judged again."""
         outputs = tuple(name for name in candidate.files() if name.startswith("out/"))
-        content = tuple(sorted(candidate.fingerprint(outputs).items()))
+        content = tuple(sorted((await in_thread(candidate.fingerprint, outputs)).items()))
         if content in self._accepted:
             return ended.exit_code == 0
         result = await checker.compare()

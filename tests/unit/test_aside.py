@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.harness.aside import LARGE, aside
+from engine.harness.aside import LARGE, aside, in_thread
 from engine.text import _CONTROL, _PIECE, plain_text
+from tests.support.until import until_async
 
 
 @pytest.mark.parametrize(("size", "here"), [(0, True), (LARGE - 1, True), (LARGE, False)])
@@ -34,3 +36,22 @@ def test_a_long_text_is_cleaned_as_if_it_were_cleaned_at_once(before: list[str],
     text = "x" * (_PIECE - len("".join(before)) - 1) + "".join(before) + "\n" + "".join(after) + "\ny" * _PIECE
     once = _CONTROL.sub("", text.replace("\r\n", "\n"))
     assert plain_text(text) == once
+
+
+async def test_a_cancellation_waits_for_the_threads_end():
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(10)
+        ended.set()
+
+    working = asyncio.create_task(in_thread(work))
+    await until_async(begun.is_set, "the thread has begun")
+    working.cancel()
+    await asyncio.sleep(0)
+    assert not working.done()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert ended.is_set()
