@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from engine import events as ev
 from engine.authoring.collect import collect
 from engine.authoring.draft import Wish, editable, write_draft, write_spec
@@ -28,11 +26,11 @@ from engine.harness.preflight import machine_lacks
 from engine.task import Task
 from engine.text import slug
 from engine.verdict import Verdict, classify, outcome_bucket
-from engine.verify.judge import SLOW
+from engine.verify import Effort
+from engine.verify.judge import SLOW, said
+from engine.verify.observe import plain_outcome
 
 Say = Callable[[str], None]
-
-_LAUNCHES = 10
 
 _COMMAND_FAULTS = re.compile(
     r"^(?:/bin/)?(?:ba)?sh: (?:line )?\d+: .*(?:not found|No such file or directory|Permission denied|[Ss]yntax error).*"
@@ -62,16 +60,8 @@ class Run:
     verdict: Verdict
     timed: ev.Timed | None
 
-    @property
-    def same(self) -> tuple[str, str]:
-        """What must not differ between two runs, of which only the first is sanitized."""
-        plain = classify(msgspec.structs.replace(self.evidence, sanitizer=None))
-        return plain.category, plain.signature
-
     def __str__(self) -> str:
-        return (
-            f"{self.verdict.category} ({self.verdict.signature})" if self.verdict.signature else self.verdict.category
-        )
+        return said(self.verdict.category, self.verdict.signature)
 
 
 @dataclass(frozen=True)
@@ -144,10 +134,10 @@ def _refuse(task: Task, runs: list[Run]) -> None:
         for name, step in (("--build", run.evidence.build), ("--test", test)):
             if step is not None and (fault := command_fault(step, task.spec.solution_file)) is not None:
                 raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
-    outcomes = list(dict.fromkeys(run.same for run in runs))
+    outcomes = list(dict.fromkeys(plain_outcome(run.evidence) for run in runs))
     if len(outcomes) > 1:
-        said = "; ".join(f"run {number}: {run}" for number, run in enumerate(runs, 1))
-        raise Refused(f"{task.id}: not reproducible, it ended differently in {len(runs)} runs: {said}")
+        ends = "; ".join(f"run {number}: {run}" for number, run in enumerate(runs, 1))
+        raise Refused(f"{task.id}: not reproducible, it ended differently in {len(runs)} runs: {ends}")
     if runs[0].verdict.passed and (task.spec.timing_parser is None or task.reference is None):
         raise Refused(
             f"{task.id}: passes already, there is nothing to repair. If its result is wrong, say how a right one looks with "
@@ -182,7 +172,7 @@ async def _slow(harness: Harness, task: Task, code: bytes) -> Run:
         raise Refused(
             f"{task.id}: passes already, and how slow it is can only be measured on a GPU ({harness.device.name})"
         )
-    run = await _run(harness, task, code, _LAUNCHES)
+    run = await _run(harness, task, code, Effort().launches)
     timed = run.timed
     if timed is None or timed.speedup is None:
         raise Refused(f"--timing-regex: no time was found: {timed.note if timed else 'nothing was timed'}")

@@ -86,8 +86,8 @@ def write_draft(wish: Wish, collected: Collected, broken: bytes, folder: Path) -
 
 
 def write_spec(folder: Path, fields: dict[str, Any]) -> None:
-    """input.json, with one field a line so that a person may edit it."""
-    text = json.dumps({name: value for name, value in fields.items() if value is not None}, indent=2)
+    """input.json, with one field a line so that a person may edit it. What says nothing is left out."""
+    text = json.dumps({name: value for name, value in fields.items() if value not in (None, [], {}, "")}, indent=2)
     (folder / "input.json").write_text(text + "\n")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.authoring.draft import write_spec
 from engine.authoring.patch import corpus_of, task_of, trajectories
 from engine.candidate import line_changes
 from engine.corpora.native import read_native
@@ -195,21 +196,13 @@ def _draft(failure: Failure, into: Path) -> Task:
     spec = msgspec.structs.replace(
         task.spec, task_id=name, source="harvest", source_model=failure.model or None, category=None, start_bucket=None
     )
-    _write_spec(folder, spec)
+    write_spec(folder, msgspec.to_builtins(spec))
     return read_native(folder)
 
 
 def _label(draft: Task, category: str, log: bytes) -> None:
     """Category, bucket and log as this machine shows them."""
-    spec = msgspec.json.decode((draft.folder / "input.json").read_bytes(), type=type(draft.spec))
-    labelled = msgspec.convert(
-        {**msgspec.to_builtins(spec), "category": category, "start_bucket": outcome_bucket(category)}, type(spec)
-    )
-    _write_spec(draft.folder, labelled)
+    fields = msgspec.to_builtins(draft.spec)
+    write_spec(draft.folder, {**fields, "category": category, "start_bucket": outcome_bucket(category)})
     (draft.folder / "error.log").write_bytes(log)
     read_native(draft.folder)
-
-
-def _write_spec(folder: Path, spec: msgspec.Struct) -> None:
-    fields = {name: value for name, value in msgspec.to_builtins(spec).items() if value not in (None, [], {}, "")}
-    (folder / "input.json").write_bytes(msgspec.json.format(msgspec.json.encode(fields), indent=2) + b"\n")

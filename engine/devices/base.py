@@ -96,7 +96,8 @@ class Device:
 
     @contextlib.asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Hold the device: one test or timing at a time, among all processes of this host. Builds need no lock."""
+        """Hold the device. A GPU is one test's or timing's at a time, among all processes of this host; the CPU device is
+        shared, and so is no device. Builds need no lock."""
         yield
 
 

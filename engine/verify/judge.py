@@ -33,7 +33,7 @@ def judge(task: Task, seen: Observed, *, times_count: bool) -> tuple[VerdictName
             return "needs", f"the reference ends with {failed.signature}"
         return "reference-fails", f"{_times(reference, passed=True)}; {failed.category}: {failed.signature}"
     if len({outcome.plain for outcome in seen.start}) > 1:
-        return "flaky", "; ".join(dict.fromkeys(_said(outcome) for outcome in seen.start))
+        return "flaky", "; ".join(dict.fromkeys(said(outcome.category, outcome.signature) for outcome in seen.start))
     start = seen.start[0]
     slow = task.spec.start_bucket == "perf_broken"
     if start.passed and not slow:
@@ -43,7 +43,7 @@ def judge(task: Task, seen: Observed, *, times_count: bool) -> tuple[VerdictName
     if slow and start.passed:
         return _slow_start(start, times_count=times_count)
     if task.spec.category is not None and start.category != task.spec.category:
-        return "mislabelled", f"made for {task.spec.category}, shows {_said(start)}"
+        return "mislabelled", f"made for {task.spec.category}, shows {said(start.category, start.signature)}"
     return "ok", ""
 
 
@@ -129,7 +129,7 @@ def _answer_lint(seen: Observed, *, times_count: bool) -> list[str]:
         if script == "cheat":
             continue
         if not outcome.passed:
-            found.append(f"answers: {name} does not pass: {_said(outcome)}")
+            found.append(f"answers: {name} does not pass: {said(outcome.category, outcome.signature)}")
         elif outcome.speedup is None:
             if outcome.note and times_count:
                 found.append(f"answers: {name} could not be timed: {outcome.note}")
@@ -147,5 +147,6 @@ def _times(outcomes: list[Outcome], *, passed: bool) -> str:
     return f"accepted {sum(outcome.passed is passed for outcome in outcomes)} of {len(outcomes)} times"
 
 
-def _said(outcome: Outcome) -> str:
-    return f"{outcome.category} ({outcome.signature})" if outcome.signature else outcome.category
+def said(category: str, signature: str) -> str:
+    """How an outcome is named in a sentence."""
+    return f"{category} ({signature})" if signature else category

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.store import write_whole
-from engine.verify.rows import Row
+from engine.verify.rows import REJECTED, Row
 
 _TITLE = """\
 # The corpus, verified
@@ -65,7 +65,7 @@ def _cells(row: Row) -> list[str]:
         f"{row.seconds:.0f}",
         f"{row.speedup:.3f}" if row.speedup is not None else "",
         str(row.patch_lines) if row.patch_lines is not None else "",
-        "all" if len(rejected) == 6 else ", ".join(rejected),
+        "all" if len(rejected) == len(REJECTED) else ", ".join(rejected),
         "; ".join(row.lint),
     ]
 

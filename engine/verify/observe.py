@@ -15,6 +15,7 @@ import msgspec
 
 from engine import events as ev
 from engine.candidate import exact_bytes
+from engine.devices.cpu.library import CXX_COMPILER, compiler_version
 from engine.evidence import Evidence
 from engine.extract import extract
 from engine.harness.error_log import error_log
@@ -32,7 +33,10 @@ START, REFERENCE, OUTPUTS = "start", "reference", "outputs"
 JUDGED_SCRIPTS = ("good", "degenerate", "cheat")
 """Recorded answers about which verification has an opinion."""
 
-_JUDGES = ("devices", "harness", "verdict", "verify")
+NO_JUDGES = ("_corpus", "analysis", "authoring", "corpora", "fixers", "sweep")
+"""The rooms of engine/ that cannot change an outcome: they write and read tasks, of which every file is in the key already, and they
+propose, plan and count. Everything else builds, runs or judges a program, or is used by what does."""
+
 _PRINTED = 4000
 _ANSWER_LAUNCHES = 3
 
@@ -178,7 +182,8 @@ class Observer:
         spec = msgspec.structs.replace(task.spec, category=None, difficulty=None, operation=None, source_model=None)
         harness = self._harness
         files = {**task.harness_files, **{f"checker/{name}": path for name, path in task.checker_files.items()}}
-        where = (*harness.device.describe().values(), harness.toolkit.version, harness.sandbox.name, _judges())
+        compiler = compiler_version(CXX_COMPILER)  # nvcc's host compiler, and the CPU device's
+        where = (*harness.device.describe().values(), harness.toolkit.version, compiler, harness.sandbox.name, judges())
         total = hashlib.sha256(
             msgspec.json.encode(spec, order="sorted") + repr((program, repeat, more, where)).encode()
         )
@@ -189,13 +194,13 @@ class Observer:
 
 
 @cache
-def _judges() -> str:
+def judges(engine: Path = Path(__file__).parents[1]) -> str:
     """A digest of what builds, runs and judges programs here: another version may see something else."""
     total = hashlib.sha256()
-    engine = Path(__file__).parents[1]
-    for path in sorted(path for room in _JUDGES for path in (engine / room).rglob("*")):
-        if path.is_file() and path.suffix != ".pyc":
-            total.update(str(path.relative_to(engine)).encode() + hashlib.sha256(path.read_bytes()).digest())
+    for path in sorted(engine.rglob("*")):
+        inner = path.relative_to(engine)
+        if path.is_file() and path.suffix != ".pyc" and inner.parts[0] not in NO_JUDGES:
+            total.update(str(inner).encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
 
 
@@ -239,9 +244,14 @@ def _answers(task: Task) -> dict[str, bytes]:
     return found
 
 
+def plain_outcome(evidence: Evidence) -> tuple[str, str]:
+    """Category and signature without any sanitizer's report: what must not differ between two runs of which one is sanitized."""
+    verdict = classify(msgspec.structs.replace(evidence, sanitizer=None))
+    return verdict.category, verdict.signature
+
+
 def _outcome(task: Task, program: str, evidence: Evidence, events: list[ev.Event]) -> Outcome:
     verdict = classify(evidence)
-    plain = classify(msgspec.structs.replace(evidence, sanitizer=None))
     timed = next((event for event in events if isinstance(event, ev.Timed)), None)
     steps = [step for step in (evidence.build, evidence.test) if step is not None]
     lacks = machine_lacks(evidence.preflight)
@@ -252,7 +262,7 @@ def _outcome(task: Task, program: str, evidence: Evidence, events: list[ev.Event
         signature=verdict.signature,
         line=verdict.line,
         stage=verdict.stage,
-        plain=(plain.category, plain.signature),
+        plain=plain_outcome(evidence),
         hazards=list(verdict.hazards),
         lacks=lacks,
         speedup=timed.speedup if timed is not None else None,

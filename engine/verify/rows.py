@@ -54,7 +54,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True, tag="seen", tag_field="type", omit_defaults=True):
     """A line of the state file. ``key`` is a digest of everything that the outcome depends on: task, program, device, driver,
-    toolkit, sandbox, repeat, and this program's own sources."""
+    toolkit, host compiler, sandbox, repeat, and this program's own sources."""
 
     key: str
     task: str

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.devices.cpu.cache import user_cache
 from engine.errors import ConfigError
 from engine.plain_file import open_plain, read_plain
 from engine.verify.rows import VERSION, Outcome, Row, Seen
@@ -83,6 +84,5 @@ def default_state(corpus: Path) -> Path:
     """A file of the user's cache for this corpus."""
     import hashlib
 
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     name = hashlib.sha256(str(corpus.resolve()).encode()).hexdigest()[:16]
-    return Path(base) / "beaver-tui" / "verify" / f"{name}.jsonl"
+    return user_cache() / "verify" / f"{name}.jsonl"

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import engine
 from engine.errors import ConfigError
 from engine.verify.markdown import section, write_section
+from engine.verify.observe import NO_JUDGES, judges
 from engine.verify.rows import Outcome, Row, Seen
 from engine.verify.state import open_state
 
@@ -71,3 +73,24 @@ def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path):
     assert "| a\\|b | flaky: x y |" in text
     assert "driver 580, CUDA 13.0; 1 flaky" in text
     assert "| c | ok |" in text and "| 0.250 |" in text
+
+
+def test_another_version_of_what_judges_sees_everything_again(tmp_path: Path):
+    def digest_with(name: str, **texts: str) -> str:
+        engine = tmp_path / name
+        for inner, text in {"task": "1", "evidence": "1", "harness/step": "1", "fixers/chat": "1", **texts}.items():
+            path = engine / f"{inner}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return judges(engine)
+
+    first = digest_with("first")
+    assert digest_with("same") == first
+    assert digest_with("fixer", **{"fixers/chat": "2"}) == first
+    assert first not in {digest_with("task", task="2"), digest_with("evidence", evidence="2")}
+    assert digest_with("harness", **{"harness/step": "2"}) != first
+
+
+def test_every_room_that_does_not_judge_exists_or_is_the_packaged_corpus():
+    rooms = {path.name for path in Path(engine.__file__).parent.iterdir() if path.is_dir()}
+    assert set(NO_JUDGES) - {"_corpus"} <= rooms

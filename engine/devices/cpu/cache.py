@@ -13,10 +13,14 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 
 
+def user_cache() -> Path:
+    """$XDG_CACHE_HOME/beaver-tui, or the same under ~/.cache: what can be deleted at any time."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "beaver-tui"
+
+
 def cache_folder() -> Path:
     """$XDG_CACHE_HOME/beaver-tui/cpu; made when it is missing."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(base) / "beaver-tui" / "cpu"
+    folder = user_cache() / "cpu"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -42,7 +42,9 @@ def unusable() -> str:
 
 @cache
 def compiler_version(program: str) -> str:
-    """What C_COMPILER or CXX_COMPILER says of itself, for example 13.3.0: they may be of two releases."""
+    """What C_COMPILER or CXX_COMPILER says of itself, for example 13.3.0: they may be of two releases. Empty where it is missing."""
+    if shutil.which(program) is None:
+        return ""
     return subprocess.run([program, "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip()
 
 
