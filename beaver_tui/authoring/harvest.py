@@ -7,21 +7,14 @@ from pathlib import Path
 
 import click
 
-from beaver_tui.state.lines import one_line
-
-_PATH = click.Path(path_type=Path)
+from beaver_tui.authoring.options import PATH, note, repeat, where
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=_PATH)
-@click.option("--out", required=True, metavar="DIR", type=_PATH, help="Corpus to add the tasks to.")
-@click.option(
-    "--repeat", type=click.IntRange(2, 100), default=3, show_default=True, help="Runs that must end the same."
-)
-@click.option("--device", default="auto", metavar="auto|cuda|cpu", help="Where kernels run (default: auto).")
-@click.option(
-    "--sandbox", default="auto", metavar="auto|bubblewrap|namespaces|none", help="Containment (default: auto)."
-)
+@click.argument("runs", nargs=-1, required=True, type=PATH)
+@click.option("--out", required=True, metavar="DIR", type=PATH, help="Corpus to add the tasks to.")
+@repeat(2, "Runs that must end the same.")
+@where
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Programs at a time.")
 def harvest(runs: tuple[Path, ...], out: Path, repeat: int, device: str, sandbox: str, jobs: int) -> int:
     """Make tasks of failing candidates: those that fail in the same way each time, can be solved, are not trivial, and differ
@@ -34,15 +27,11 @@ def harvest(runs: tuple[Path, ...], out: Path, repeat: int, device: str, sandbox
     from engine.verify import Effort, default_state, open_state
 
     opened = [RunDirectory(run) for run in runs]
-    harness = replace(local_harness(device, sandbox, hide=(out.resolve(),), say=_note), keep_builds=True)
+    harness = replace(local_harness(device, sandbox, hide=(out.resolve(),), say=note), keep_builds=True)
     with harness, open_state(default_state(out)) as state:
-        found = asyncio.run(harvest_runs(opened, harness, state, out, Effort(repeats=repeat), jobs, _note))
+        found = asyncio.run(harvest_runs(opened, harness, state, out, Effort(repeats=repeat), jobs, note))
     for folder in found.made:
         click.echo(folder)
     dropped = ", ".join(f"{found.dropped[name]} not {name}" for name in FILTERS if found.dropped[name])
-    _note(f"{found.failures} failing candidates, {len(found.made)} tasks" + (f"; {dropped}" if dropped else ""))
+    note(f"{found.failures} failing candidates, {len(found.made)} tasks" + (f"; {dropped}" if dropped else ""))
     return 0
-
-
-def _note(text: str) -> None:
-    click.echo(f"beaver-tui: {one_line(text)}", err=True)

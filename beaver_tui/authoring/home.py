@@ -7,31 +7,25 @@ from pathlib import Path
 
 import click
 
+from beaver_tui.authoring.options import PATH, note, repeat, where
 from beaver_tui.state.lines import one_line
-
-_PATH = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("directory", type=_PATH)
+@click.argument("directory", type=PATH)
 @click.option("--file", "file", required=True, metavar="FILE", help="The one file to repair, relative to DIRECTORY.")
 @click.option("--build", required=True, metavar="COMMAND", help="Shell text that builds, run in the folder.")
 @click.option("--test", required=True, metavar="COMMAND", help="Shell text that tests; exit code 0 is a pass.")
 @click.option("--pass-regex", metavar="RE", help="What standard output must match besides.")
 @click.option("--timing-regex", metavar="RE", help="Its first group is the kernel time in milliseconds.")
-@click.option("--reference", metavar="FILE", type=_PATH, help="A correct version of the file (optional).")
+@click.option("--reference", metavar="FILE", type=PATH, help="A correct version of the file (optional).")
 @click.option("--name", default="", metavar="ID", help="The task's id (default: from folder and file).")
-@click.option("--out", default=Path("tasks"), type=_PATH, show_default=True, metavar="DIR", help="Corpus to add it to.")
-@click.option(
-    "--repeat", type=click.IntRange(2, 100), default=3, show_default=True, help="Runs that must end the same."
-)
+@click.option("--out", default=Path("tasks"), type=PATH, show_default=True, metavar="DIR", help="Corpus to add it to.")
+@repeat(2, "Runs that must end the same.")
 @click.option("--build-timeout", "build_seconds", type=click.FloatRange(0.1), metavar="SECONDS")
 @click.option("--test-timeout", "test_seconds", type=click.FloatRange(0.1), metavar="SECONDS")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Files that are left out; may be repeated.")
-@click.option("--device", default="auto", metavar="auto|cuda|cpu", help="Where kernels run (default: auto).")
-@click.option(
-    "--sandbox", default="auto", metavar="auto|bubblewrap|namespaces|none", help="Containment (default: auto)."
-)
+@where
 def init(directory: Path, out: Path, repeat: int, device: str, sandbox: str, **wishes: object) -> int:
     """Make a task of a failing program: build and test it a few times, and write down how it fails.
 
@@ -46,20 +40,20 @@ def init(directory: Path, out: Path, repeat: int, device: str, sandbox: str, **w
     from engine.local import local_harness
 
     wish = msgspec.convert({"folder": directory, **wishes}, Wish)
-    with replace(local_harness(device, sandbox, say=_note), keep_builds=True) as harness:
-        made = asyncio.run(adopt(wish, harness, out, repeat, _note))
+    with replace(local_harness(device, sandbox, say=note), keep_builds=True) as harness:
+        made = asyncio.run(adopt(wish, harness, out, repeat, note))
     click.echo(f"{made.folder}: {made.category}, {one_line(made.evidence_line) or 'too slow'}")
     click.echo(f"repair it: beaver-tui --batch --corpus {out} --tasks '{made.task.id}' --fixer ...")
     return 0
 
 
 @click.command()
-@click.argument("run", type=_PATH)
+@click.argument("run", type=PATH)
 @click.option("--task", metavar="ID", help="Where a run has several accepted fixes.")
 @click.option("--fixer", metavar="NAME")
 @click.option("--attempt", type=int, metavar="N")
 @click.option("--iteration", type=int, metavar="N", help="This candidate, accepted or not.")
-@click.option("--to", "to", type=_PATH, metavar="DIR", help="Put the file there instead of printing a patch.")
+@click.option("--to", "to", type=PATH, metavar="DIR", help="Put the file there instead of printing a patch.")
 def apply(
     run: Path, task: str | None, fixer: str | None, attempt: int | None, iteration: int | None, to: Path | None
 ) -> int:
@@ -73,7 +67,3 @@ def apply(
     else:
         click.echo(f"{bring_home(fix, to)}: iteration {fix.iteration} of {one_line(str(fix.cell))}")
     return 0
-
-
-def _note(text: str) -> None:
-    click.echo(f"beaver-tui: {one_line(text)}", err=True)

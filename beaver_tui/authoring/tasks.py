@@ -84,7 +84,6 @@ def _row(task: Task) -> dict[str, object]:
         "category": spec.category,
         "difficulty": spec.difficulty,
         "operation": spec.operation,
-        "devices": ["cuda", "cpu"],
         "arch": spec.arch_exact or (f"sm_{spec.min_sm}" if spec.min_sm else "any"),
         "needs": spec.requires,
     }

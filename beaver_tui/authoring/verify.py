@@ -10,38 +10,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from beaver_tui.authoring.options import PATH, note, repeat, where
 from beaver_tui.state.lines import one_line
 
 if TYPE_CHECKING:
     from engine.verify import Row
 
-_MOST_REPEATS = 100
-
 
 @click.command()
 @click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Task ids to verify; may be repeated.")
-@click.option("--repeat", type=click.IntRange(1, _MOST_REPEATS), default=3, show_default=True, metavar="N")
-@click.option("--device", default="auto", metavar="auto|cuda|cpu|none", help="Where kernels run (default: auto).")
-@click.option(
-    "--sandbox", default="auto", metavar="auto|bubblewrap|namespaces|none", help="Containment (default: auto)."
-)
+@repeat(1, "Examinations of the broken start and the reference.")
+@where
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="Programs at a time (default: by the cores).")
 @click.option("--answers", is_flag=True, help="Judge the recorded answers too: good, degenerate, cheat.")
 @click.option(
     "--launches", type=click.IntRange(1, 100), default=10, show_default=True, help="Of a slow start's timing."
 )
-@click.option(
-    "--write-error-logs", "logs", metavar="DIR", type=click.Path(path_type=Path), help="Store <task>/error.log there."
-)
+@click.option("--write-error-logs", "logs", metavar="DIR", type=PATH, help="Store <task>/error.log there.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a task and line, as they end.")
-@click.option(
-    "--out", metavar="FILE", type=click.Path(path_type=Path), help="State file (default: one in the user's cache)."
-)
+@click.option("--out", metavar="FILE", type=PATH, help="State file (default: one in the user's cache).")
 @click.option("--fresh", is_flag=True, help="Forget what the state file holds.")
-@click.option(
-    "--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write this device's section of that file."
-)
+@click.option("--markdown", metavar="FILE", type=PATH, help="Write this device's section of that file.")
 def verify(
     corpus: str | None,
     tasks: tuple[str, ...],
@@ -74,11 +64,11 @@ def verify(
         raise click.UsageError("--corpus: must not be empty; without --corpus the built-in tasks are verified")
     found = load_corpus(builtin_folder() if corpus is None else Path(corpus), strict=False)
     chosen = found.select(tasks) if found.tasks or tasks else []
-    printer = _Printer(len(chosen), as_json=as_json)
     bad = [row for problem in found.problems for row in unreadable(problem)] if not tasks else []
+    printer = _Printer(len(bad) + len(chosen), as_json=as_json)
     for row in bad:
         printer.row(row)
-    harness = local_harness(device, sandbox, hide=(found.path.resolve(),), say=_note)
+    harness = local_harness(device, sandbox, hide=(found.path.resolve(),), say=note)
     at_a_time = jobs if jobs is not None else _default_jobs(harness.device.kind)
     harness = replace(harness, keep_builds=True)
     with harness, open_state(out or default_state(found.path), fresh=fresh) as state:
@@ -88,7 +78,7 @@ def verify(
         try:
             rows = bad + asyncio.run(verification.run(chosen))
         except KeyboardInterrupt:
-            _note("interrupted; the same command goes on")
+            note("interrupted; the same command goes on")
             raise
         heading = harness.device.label if harness.device.kind != "none" else "no device"
     printer.end(rows)
@@ -107,10 +97,6 @@ def _default_jobs(kind: str) -> int:
     return max(1, cores // 2) if kind == "cpu" else cores
 
 
-def _note(text: str) -> None:
-    click.echo(f"beaver-tui: {one_line(text)}", err=True)
-
-
 class _Printer:
     """Rows as they end: JSON lines, or a line each on standard error and the table at the end on standard output."""
 
@@ -124,7 +110,7 @@ class _Printer:
 
             click.echo(msgspec.json.encode(row))
         else:
-            _note(f"{self._done}/{self._total} {row.task}  {row.verdict}  {row.reason}")
+            note(f"{self._done}/{self._total} {row.task}  {row.verdict}  {row.reason}")
 
     def end(self, rows: list[Row]) -> None:
         if self._as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from contextlib import closing
 from dataclasses import replace
@@ -161,6 +162,8 @@ def test_the_command_prints_rows_and_ends_with_1_for_an_unsound_corpus(make_task
     assert rows.pop("one") == "needs"
     assert set(rows.values()) == {"unreadable"}
     assert "## no device" in (tmp_path / "V.md").read_text()
+    counted = re.findall(r"^beaver-tui: (\d+)/(\d+) ", beaver(*words).err, re.MULTILINE)
+    assert counted == [(str(number), str(len(done.objects))) for number in range(1, len(done.objects) + 1)]
     again = beaver(*words, "--tasks", "one")
     assert again.code == 0
     assert again.lines[0].split()[:3] == ["task", "verdict", "category"]
