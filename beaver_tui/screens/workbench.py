@@ -66,8 +66,8 @@ class Workbench(Steering):
         self._share = 2
         self._log_is_chosen = False
         """The log's tab was chosen by hand for this step: it stays then."""
-        self._logs: dict[str, tuple[int, LogText, int]] = {}
-        """By name: the step that is shown, its lines, and how many characters of its log they are."""
+        self._logs: dict[str, tuple[int, LogText, str]] = {}
+        """By name: the step that is shown, its lines, and the text that they are of."""
 
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
@@ -237,15 +237,16 @@ class Workbench(Steering):
 
     def _show_log(self, name: str, text: str, view: LogView) -> None:
         """Append to what is shown where the text only grew; else show all of it."""
-        step, lines, length = self._logs.get(name, (-1, LogText(), 0))
-        if step == self.session.position and length and len(text) >= length and self.session.live:
-            if len(text) > length:
-                lines.append(text[length:])
+        step, lines, before = self._logs.get(name, (-1, LogText(), ""))
+        # a longer text need not be the same one: what streamed is told anew once its step has ended
+        if step == self.session.position and before and self.session.live and text.startswith(before):
+            if len(text) > len(before):
+                lines.append(text[len(before) :])
                 view.refresh_log()
         else:
             lines = LogText(text)
             view.show(lines)
-        self._logs[name] = (self.session.position, lines, len(text))
+        self._logs[name] = (self.session.position, lines, text)
 
     def _resize_logs(self) -> None:
         share = LOG_SHARES[self._share]

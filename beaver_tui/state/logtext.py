@@ -49,7 +49,8 @@ _KINDS = (
             r"\berror(?:\s#?[\w-]+)?\s*:|\bfatal\s*:|\berrors? detected in the compilation|\bERROR SUMMARY: [1-9]|Error: "
             r"|undefined reference to|multiple definition of|returned \d+ exit status|\*\*\* |^FAILED\b|Test failed"
             r"|^=+ (?:Invalid |Program hit |Leaked |Target application returned)|CUDA error|Assertion .* failed"
-            r"|^Mismatch|^terminate called|^Traceback|^checker: |^the \w+ was killed|^the \w+ ended with exit code"
+            r"|^Mismatch|^terminate called|^Traceback|^checker: (?!passed)"
+            r"|^the \w+ was killed|^the \w+ ended with exit code"
         ),
     ),
     ("warning", "warn", re.compile(r"\bwarning(?:\s#?[\w-]+)?\s*:|\bWARN(?:ING)?\b")),

@@ -98,6 +98,8 @@ LINES = [
     ),
     ('  File "/workspace/check.py", line 31, in <module>', "", Place("/workspace/check.py", 31)),
     ("checker: y: 969992 of 1024000 values differ", "error", None),
+    ("checker: failed: y: 969992 of 1024000 values differ", "error", None),
+    ("checker: passed: y: 0 of 1024000 values differ", "", None),
     ("the test was killed at its time limit", "error", None),
     ("the result is correct, but it takes 0.5 ms", "", None),
     ("12:30:45 relative error 0.25 of std::vector", "", None),
