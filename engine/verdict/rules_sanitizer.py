@@ -144,9 +144,10 @@ SANITIZER_RULES: Final[tuple[Rule, ...]] = (
         category=_LOGIC,
         stages=TEST_AND_SANITIZER,
         fields=_FIELDS,
-        literals=("= uninitialized ", ": uninitialized ", "uninitialized memory access"),
+        literals=("= uninitialized ", ": uninitialized ", "uninitialized memory access", " uninitialized access "),
+        # of a copy the first line says that a call of the host's has read, and an indented one what it was
         pattern=_START
-        + r"(?P<token>(?:Host API )?[Uu]ninitialized (?:__\w+__ )?(?:memory )?(?:read|access)\w*(?: of size \d+)?)",
+        + r"\s*(?P<token>(?:Host API )?[Uu]ninitialized (?:__\w+__ )?(?:memory )?(?:read|access)\w*(?: of size \d+)?)",
         name="uninitialised read",
         source="compute-sanitizer initcheck",
     ),

@@ -372,6 +372,7 @@ EXAMPLES: dict[str, list[str]] = {
         "========= Uninitialized __global__ memory read of size 4 bytes",
         "========= Error: Uninitialized __shared__ memory read of size 4 bytes",
         "========= Host API uninitialized memory access",
+        "=========     Uninitialized access to 0x7f0b7e000008 on access by cudaMemcpy source",
     ],
     "sanitizer.initcheck.unused": ["=========  Unused memory in allocation 0x7f0b7e000000 of size 1024 bytes"],
     "sanitizer.synccheck.barrier": [
