@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
 _CONTROL = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: title, clipboard, links
+    r"(?:\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: title, clipboard, links
     r"|\x1b[PX^_].*?(?:\x1b\\|$)"  # DCS, SOS, PM, APC
     r"|\x1b\[[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor, erase
     r"|\x1b[ -/]*[0-~]?"  # two-character escapes
-    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]",  # other C0 and C1 controls
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\x80-\x9f]+"  # other C0 and C1 controls
+    r")++",  # all that follow each other at once: a flood of them costs no more than a flood of letters
     re.DOTALL,
 )
 
@@ -20,6 +21,14 @@ _LONG_CONTROL = re.compile(r"\x1b[\]PX^_]")
 
 _PIECE = 64 << 10
 """Characters."""
+
+
+_GAP = re.compile(r"\.\.\. \d+ (?:bytes|lines|characters) left out \.\.\.")
+
+
+def is_gap(line: str) -> bool:
+    """Whether a line is our own remark that something was left out of a log: it says nothing about a program."""
+    return _GAP.fullmatch(line.strip()) is not None
 
 
 def plain_text(text: str) -> str:

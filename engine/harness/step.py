@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from engine.errors import InfraError
 from engine.harness import backends
 from engine.harness.aside import aside, in_thread
 from engine.harness.backends import Command
+from engine.harness.capture import HEAD_BYTES
 from engine.harness.limits import Limits
 from engine.harness.process import Ended, run_step
 from engine.harness.sandbox import Box, Sandbox
@@ -112,7 +114,12 @@ class StepRunner:
         before = await in_thread(workspace.fingerprint, files)
         limits = replace(self.stand.limits, wall=wall)
 
+        streamed = Counter[str]()
+
         def stream(name: str, chunk: bytes) -> None:
+            if streamed[name] >= HEAD_BYTES:
+                return  # a flood: whoever watches sees its beginning, and the log both ends
+            streamed[name] += len(chunk)
             text = plain_text(chunk.decode("utf-8", "replace"))
             self.emit(ev.OutputArrived(iteration=self.iteration, step=step, stream=name, text=text))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from engine.evidence import CheckResult, Evidence, SanitizerEvidence, StepEvidence
+from engine.text import is_gap
 from engine.verdict.attribution import Files, referrers
 from engine.verdict.categories import FALLBACK, PRIORITY, UNCLASSIFIED, Category, Stage, outcome_bucket
 from engine.verdict.cuda_errors import canonical
@@ -244,7 +245,7 @@ def _fallback(stage: Stage, step: StepEvidence) -> Match:
         line
         for text in (step.stderr[-4000:], step.stdout[-4000:])
         for line in reversed(text.split("\n"))
-        if line.strip()
+        if line.strip() and not is_gap(line)
     ]
     line = lines[0].strip() if lines else ""
     status = f"exit code {step.exit_code}" if step.exit_code is not None else "no exit code"

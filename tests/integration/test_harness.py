@@ -12,6 +12,7 @@ from engine import events as ev
 from engine.devices.base import Device
 from engine.errors import InfraError
 from engine.evidence import Evidence
+from engine.harness.capture import HEAD_BYTES
 from engine.harness.examine import Harness, Job
 from engine.harness.sandbox import NoSandbox
 from engine.harness.workspace import remove_abandoned
@@ -377,3 +378,12 @@ def _check() -> dict[str, str]:
         "run": "./driver",
         "compare": "python3 check.py compare",
     }
+
+
+async def test_of_a_flood_only_the_beginning_streams_and_the_log_keeps_both_ends(harness: Harness, make_task):
+    flood = "head -c 30000000 /dev/zero | tr '\\0' x; echo the end"
+    evidence, events = await examine(harness, make_task(spec={"check": None, "test_cmd": flood}), SOLUTION)
+    assert evidence.test is not None
+    assert evidence.test.stdout.endswith("the end\n")
+    streamed = sum(len(event.text) for event in events if isinstance(event, ev.OutputArrived) and event.step == "test")
+    assert HEAD_BYTES <= streamed < 2 * HEAD_BYTES

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.harness.capture import Capture
-from engine.text import plain_text
+from engine.text import _CONTROL, plain_text
 
 
 def test_a_short_log_is_kept_whole():
@@ -64,3 +64,11 @@ def test_an_unfinished_escape_at_the_end_is_removed():
 @given(st.text())
 def test_plain_text_holds_no_control_character(text):
     assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) <= 0x9F for c in plain_text(text))
+
+
+def test_a_flood_of_escapes_is_cleaned_at_once():
+    """Each run of control sequences is one replacement: a candidate that prints nothing else must not keep the harness busy."""
+    assert plain_text("\x1b" * 1_000_000) == ""
+    assert plain_text("a\x1b\x1b[31m\x01\x02\x1b]52;c;x\x07b") == "ab"
+    matches = _CONTROL.findall("\x1b" * 1000 + "ok" + "\x00" * 1000)
+    assert len(matches) == 2

@@ -608,3 +608,9 @@ def test_a_line_of_a_hundred_thousand_brackets_is_a_bad_line_and_the_rest_still_
     assert isinstance(found[0], BadLine)
     assert not isinstance(found[1], BadLine)
     assert found[1].category == "passed"
+
+
+def test_our_own_remark_that_bytes_were_left_out_is_no_evidence() -> None:
+    verdict = ran(stdout="computing\n... 21611392 bytes left out ...\n", exit_code=3)
+    assert verdict.category == Category.FUNCTIONAL_CORRECTNESS
+    assert verdict.line == "computing"
