@@ -21,13 +21,15 @@ MOST_WORDS, MOST_PAIRS = 40_000, 400
 """Pairs that are compared one by one: words of two lines, changed lines that may belong together. What has more counts as
 changed whole."""
 
-ALIKE = 0.4
-"""The share of common words from which on two lines are one line that changed."""
+ALIKE = 0.5
+"""The share of common words from which on two lines are one line that changed. Punctuation is common to all code and does not
+count."""
 
 LONGEST_JUDGED = 2000
 """Characters of a line that are looked at to tell which line it became."""
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_NAME = re.compile(r"\w+")
 
 
 def matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int, int]]:
@@ -128,7 +130,7 @@ def alike(lefts: Sequence[str], rights: Sequence[str]) -> list[Span]:
     rows, columns = len(lefts), len(rights)
     if not 0 < rows * columns <= MOST_PAIRS:
         return []
-    words = [[Counter(_words(line[:LONGEST_JUDGED])) for line in side] for side in (lefts, rights)]
+    words = [[_words(line[:LONGEST_JUDGED]) for line in side] for side in (lefts, rights)]
     likeness = [[_likeness(left, right) for right in words[1]] for left in words[0]]
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in reversed(range(rows)):
@@ -158,7 +160,7 @@ def changed_words(left: str, right: str) -> tuple[tuple[Span, ...], tuple[Span, 
     """The characters ``[start, end)`` of either line that the other does not have, whole words; nothing when the lines
     have too little in common to point at the rest."""
     olds, news = _WORD.findall(left), _WORD.findall(right)
-    if not _likeness(Counter(_words(left)), Counter(_words(right))):
+    if not _likeness(_words(left), _words(right)):
         return (), ()
     head = 0
     while head < min(len(olds), len(news)) and olds[head] == news[head]:
@@ -174,8 +176,9 @@ def changed_words(left: str, right: str) -> tuple[tuple[Span, ...], tuple[Span, 
     return _spans(olds, [change[:2] for change in changes]), _spans(news, [change[2:] for change in changes])
 
 
-def _words(line: str) -> list[str]:
-    return [word for word in _WORD.findall(line) if not word.isspace()]
+def _words(line: str) -> Counter[str]:
+    """What a line is told by: its names and numbers, or its signs where it has no others."""
+    return Counter(_NAME.findall(line) or line.split())
 
 
 def _spans(words: list[str], changes: list[Span]) -> tuple[Span, ...]:

@@ -22,7 +22,6 @@ class LinePrompt(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel", show=False)]
 
     DEFAULT_CSS = """
-    LinePrompt { background: transparent; }
     LinePrompt > Horizontal { height: 1; background: $panel; }
     LinePrompt Static { width: auto; color: $text-accent; }
     LinePrompt Input { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
@@ -31,6 +30,9 @@ class LinePrompt(ModalScreen[str | None]):
 
     def __init__(self, label: str, value: str, pane: Region, on_change: Callable[[str], None]) -> None:
         super().__init__()
+        # not in the style sheet: an app's rule for all dialogs must not move or darken this one
+        self.styles.background = "transparent"
+        self.styles.align = ("left", "top")
         self._label, self._value, self._pane, self._on_change = label, value, pane, on_change
 
     def compose(self) -> ComposeResult:

@@ -42,7 +42,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .text--quiet { color: $foreground 60%; }
         & > .text--sign { color: $accent; text-style: bold; }
         & > .text--badge { background: $panel; color: $text-accent; text-style: bold; }
-        & > .text--hit { background: $accent 60%; text-style: underline; }
+        & > .text--hit { color: $background; background: $accent; text-style: underline; }
     }
     """
 
@@ -211,8 +211,10 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         self._scroll_rows(min(max(top, self.cursor - height + 1), self.cursor))
 
     def centre_cursor(self) -> None:
-        """Scroll the cursor's row to the middle of the pane."""
-        self._scroll_rows(max(self.cursor - self.scrollable_content_region.height // 2, 0))
+        """Scroll the cursor's row to the middle of the pane; one that has no room yet does so when it gets some."""
+        height = self.scrollable_content_region.height
+        if height > 0:
+            self._scroll_rows(max(self.cursor - height // 2, 0))
 
     def _scroll_rows(self, top: int) -> None:
         if top != self.scroll_offset.y:
@@ -227,7 +229,8 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         # moved by the mouse: the cursor stays in view, and the end of the text is the end for it too
         top, height = round(new_value), self.scrollable_content_region.height
         if height > 0:
-            at_end = top >= self.row_count - height
+            # a pane that grows is scrolled back to where its text ends: nobody has gone there
+            at_end = new_value > old_value and top >= self.row_count - height
             self.cursor = self.row_count - 1 if at_end else min(max(self.cursor, top), top + height - 1)
 
     def watch_has_focus(self, value: bool) -> None:

@@ -156,6 +156,23 @@ async def test_a_search_goes_from_hit_to_hit_and_round():
         assert pilot.app.statuses[-1] == "/line 2"
 
 
+class Dialogs(Pane):
+    """An app that centres and darkens its dialogs, as ours does."""
+
+    CSS = "ModalScreen { align: center middle; background: black; }"
+
+
+async def test_the_prompt_lies_over_the_last_line_of_its_pane_and_leaves_the_rest_in_sight():
+    view = LogView()
+    async with Dialogs(view).run_test(size=(40, 8)) as pilot:
+        view.show(LogText(numbered(40)))
+        view.focus()
+        await pilot.press("slash", "9")
+        strips = pilot.app.screen._compositor.render_strips()
+        screen = ["".join(part.text for part in strip)[:38].strip() for strip in strips]
+        assert screen == [*(f"line {n}" for n in range(32, 39)), "/ 9"]
+
+
 async def test_escape_puts_the_cursor_back_where_the_search_began():
     view = LogView()
     async with shown(view) as pilot:
@@ -416,3 +433,27 @@ async def test_every_key_works_on_a_pane_that_shows_nothing(view: TextView):
             if isinstance(pilot.app.screen, LinePrompt):
                 await pilot.press("x", "enter")
         assert view.cursor == 0
+
+
+async def test_a_pane_that_grows_keeps_its_line():
+    view = LogView()
+    async with shown(view, size=(80, 12)) as pilot:
+        view.show(LogText(numbered(40)))
+        await pilot.pause()
+        view.cursor = 30
+        view.scroll_to(y=28, animate=False)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 30)
+        await pilot.pause()
+        assert (view.cursor, view.scroll_offset.y) == (30, 10)
+
+
+async def test_a_line_that_is_gone_to_before_the_pane_is_on_the_screen_is_the_one_under_the_cursor():
+    view = CodeView()
+    view.display = False
+    async with shown(view, size=(80, 30)) as pilot:
+        view.show(source_text(b"int x;\n" * 40, "solution.cu"))
+        view.go_to(19)
+        view.display = True
+        await pilot.pause()
+        assert view.cursor == 18

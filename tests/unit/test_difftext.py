@@ -93,6 +93,8 @@ def test_two_files_with_little_in_common_are_given_up_in_good_time():
 def test_a_line_is_beside_the_one_that_it_became():
     assert alike(["int a = f(x);"], ["// new", "int a = g(x);", "return;"]) == [(0, 1)]
     assert alike(["alpha"], ["omega"]) == []
+    assert alike(["const int r = at(x, y);"], ["float4 q = as(*out, 4);"]) == [], "punctuation makes no two lines alike"
+    assert alike(["})"], ["});", "})"]) == [(0, 1)]
 
 
 def test_words_are_pointed_at_only_where_lines_have_most_in_common():
