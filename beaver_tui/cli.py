@@ -93,7 +93,7 @@ def _dispatch(words: list[str]) -> int:
 
         name, words = _command(words)
         if name not in COMMANDS:
-            _complain("beaver-tui", f"{name}: no such command{_nearest(name, words)}")
+            _complain("beaver-tui", f"{name}: neither a command, nor a run's folder, nor a task{_nearest(name, words)}")
             return USAGE_ERROR
         command = COMMANDS[name]
         name = f"beaver-tui {name}"
@@ -138,7 +138,9 @@ def _nearest(name: str, words: list[str]) -> str:
 
     from beaver_tui.commands import COMMANDS
 
-    near = get_close_matches(name, [*COMMANDS, "--batch"], n=1)
+    from beaver_tui.open import task_ids
+
+    near = get_close_matches(name, [*COMMANDS, "--batch", *task_ids(None)], n=1)
     if near:
         return f"; did you mean {near[0]}?"
     if name.startswith("-"):

@@ -72,9 +72,9 @@ def workbench(
     path = Path(what)
     if (path / "run.json").is_file():
         return show(_of_run(path), **look)
-    if path.is_dir() and path.name not in _task_ids(corpus):
+    if path.is_dir() and path.name not in task_ids(corpus):
         return show(Start(runs=path), **look)
-    if what not in _task_ids(corpus):
+    if what not in task_ids(corpus):
         raise ConfigError(f"{what}: neither a command, nor the folder of a run, nor a task{_near(what, corpus)}")
     wish = Wish(what, fixer, mode, corpus, device, k, feedback, config)  # type: ignore[arg-type]
     return show(Start(runs=runs, wish=wish), **look)
@@ -109,7 +109,7 @@ def opens(words: list[str]) -> bool:
     first = words[0]
     if first.startswith("-"):
         return any(first.partition("=")[0] in parameter.opts for parameter in workbench.params)
-    return Path(first).is_dir() or first in _task_ids(None) or "--corpus" in words
+    return Path(first).is_dir() or first in task_ids(None) or "--corpus" in words
 
 
 def show(start: Start, *, theme: str, ascii_only: bool, no_mouse: bool, keymap: Path | None) -> int:
@@ -146,7 +146,7 @@ def _of_run(path: Path) -> Start:
     return Start(runs=path.parent, run=path, cell=plan[0] if len(plan) == 1 else None)
 
 
-def _task_ids(corpus: str | None) -> list[str]:
+def task_ids(corpus: str | None) -> list[str]:
     from engine.corpora import builtin_folder, load_corpus
 
     return list(load_corpus(Path(corpus) if corpus else builtin_folder(), strict=False).tasks)
@@ -155,5 +155,5 @@ def _task_ids(corpus: str | None) -> list[str]:
 def _near(what: str, corpus: str | None) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(what, _task_ids(corpus), n=1)
+    near = get_close_matches(what, task_ids(corpus), n=1)
     return f"; did you mean {near[0]}?" if near else "; see beaver-tui --help and beaver-tui tasks"
