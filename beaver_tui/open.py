@@ -105,10 +105,10 @@ def replay(run: Path, task: str | None, fixer: str | None, attempt: int, **look:
 
 
 def opens(words: list[str]) -> bool:
-    """Whether words without a command's name are for the workbench: its own options, a folder, or the name of a task."""
+    """Whether words without a command's name are for the workbench: how it looks, a folder, or the name of a task."""
     first = words[0]
     if first.startswith("-"):
-        return any(first.partition("=")[0] in parameter.opts for parameter in workbench.params)
+        return first.partition("=")[0] in ("--runs", "--theme", "--ascii", "--no-mouse", "--keymap")
     return Path(first).is_dir() or first in task_ids(None) or "--corpus" in words
 
 
