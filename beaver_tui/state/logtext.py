@@ -10,6 +10,9 @@ from beaver_tui.state.visible import visible_output
 LONGEST_LINE = 100_000
 """Characters of a line; what is longer goes on in the next, so that a program without line ends cannot slow the log down."""
 
+LOOKED_AT = 2000
+"""Characters of a line that are looked at to say what it is."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -20,7 +23,7 @@ class Place:
     column: int | None = None
 
 
-_FILE = r"(?P<file>[^\s:()\"'`<>,]+\.\w{1,6}|[Mm]akefile)"
+_FILE = r"(?P<file>[^\s:()\"'`<>,]{1,300}\.\w{1,6}|[Mm]akefile)"
 
 _PLACES = tuple(
     re.compile(pattern)
@@ -29,7 +32,7 @@ _PLACES = tuple(
         rf"{_FILE}\((?P<line>\d+)(?:,(?P<column>\d+))?\)",  # nvcc: solution.cu(48): error
         rf"{_FILE}:(?P<line>\d+)(?::(?P<column>\d+))?",  # g++, ld, make, the checker: driver.cu:16:3:
         rf"{_FILE}, line (?P<line>\d+)",  # ptxas: solution.ptx, line 12
-        r"File \"(?P<file>[^\"]+)\", line (?P<line>\d+)",  # Python
+        r"File \"(?P<file>[^\"]{1,300})\", line (?P<line>\d+)",  # Python
     )
 )
 
@@ -140,6 +143,7 @@ class LogText:
 
 def line_kind(line: str) -> str:
     """What one line of a log is (see LogText.kind)."""
+    line = line[:LOOKED_AT]
     lower = line.lower()
     for kind, words, pattern in _QUICK:
         if any(word in lower for word in words) and pattern.search(line):
@@ -150,7 +154,7 @@ def line_kind(line: str) -> str:
 def line_place(line: str) -> Place | None:
     """The first place that a line names."""
     for pattern in _PLACES:
-        found = pattern.search(line)
+        found = pattern.search(line[:LOOKED_AT])
         if found is not None:
             parts = found.groupdict()
             column = parts.get("column")

@@ -69,6 +69,7 @@ class LogView(TextView):
         same = log.lines == self._log.lines
         self._log = log
         if same:
+            self._looked = min(self._looked, log.settled)
             return
         self._forget()
         self._take_in()

@@ -114,6 +114,14 @@ async def test_the_mouse_leaves_the_end_and_comes_back_to_it():
         assert view.following
 
 
+async def test_a_click_puts_the_cursor_where_it_was():
+    view = LogView()
+    async with shown(view) as pilot:
+        view.show(LogText(numbered(100)))
+        await pilot.click(view, offset=(5, 3))
+        assert view.cursor == 88 + 3 and rows(view)[3] == "▸  line 91"
+
+
 async def test_a_filter_leaves_lines_that_match_and_takes_in_new_ones():
     view, log = LogView(), LogText(numbered(100))
     async with shown(view) as pilot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,15 @@ LINES = [
 @pytest.mark.parametrize(("line", "kind", "place"), LINES)
 def test_what_a_line_says(line: str, kind: str, place: Place | None):
     assert (line_kind(line), line_place(line)) == (kind, place)
+
+
+@pytest.mark.parametrize("piece", ["x", "Assertion ", "error ", "a.b", '" line ', "in ", "********* "])
+def test_a_hostile_line_is_looked_at_in_good_time(piece: str):
+    line = piece * (LONGEST_LINE // len(piece))
+    began = time.thread_time()
+    line_kind(line)
+    line_place(line)
+    assert time.thread_time() - began < 0.5
 
 
 def test_errors_are_found_as_the_log_grows():
