@@ -51,6 +51,8 @@ class DiffView(SourceView):
         & > .diff--remove { background: $error 15%; }
         & > .diff--added-words { background: $success 40%; text-style: bold; }
         & > .diff--removed-words { background: $error 40%; text-style: bold; }
+        &:nocolor > .diff--added-words { text-style: reverse; }
+        &:nocolor > .diff--removed-words { text-style: reverse; }
         & > .diff--fold { color: $foreground 60%; background: $panel; }
     }
     """

@@ -352,6 +352,15 @@ async def test_changed_words_stand_out_of_a_changed_line_and_keep_their_colours(
         assert parts[0].style and parts[0].style.color == number
 
 
+async def test_without_colours_changed_words_are_reversed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    view = DiffView()
+    async with shown(view, (160, 6)) as pilot:
+        view.show(b"int a = f(x, 1);\n", b"int a = f(x, 2);\n")
+        await pilot.pause()
+        assert [part.text for part in view.render_line(0) if part.style and part.style.reverse] == ["1", "2"]
+
+
 async def test_keys_of_a_diff_hunks_context_white_space_copy():
     view = DiffView()
     before = numbered(60).encode()
