@@ -1,0 +1,123 @@
+"""How uncertain a rate is: Wilson's interval, and the bootstrap that draws tasks.
+
+Tasks are what a corpus samples: trajectories of one task are alike, so whole tasks are drawn with replacement, the same ones for
+every metric, fixer and setting. That keeps comparisons paired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from engine.analysis.frame import Floats, Frame, Ints
+from engine.analysis.rates import Groups, Rate, Tally
+
+LEVEL: Final = 0.95
+RESAMPLES: Final = 1000
+SEED: Final = 20260529
+"""Of the resampling: the same rows give the same interval."""
+
+_CELLS: Final = 4_000_000
+"""Draws that are held at once: 32 MB of weights."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From ``low`` to ``high``, None where there is nothing to say; ``missing`` resamples had no value and are in neither."""
+
+    low: float | None
+    high: float | None
+    level: float = LEVEL
+    method: str = ""
+    missing: int = 0
+    why: str = ""
+
+
+def wilson(rate: Rate, level: float = LEVEL) -> Interval:
+    """Wilson's score interval without continuity correction (Wilson 1927, "Probable inference, the law of succession, and
+    statistical inference"): (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n), with z the normal quantile of the level.
+    It takes trials as independent: for several trajectories of a task prefer the bootstrap."""
+    n = rate.denominator
+    if n <= 0:
+        return Interval(None, None, level, "wilson", why=rate.why or f"no {rate.of}")
+    z, p = normal_quantile((1 + level) / 2), rate.numerator / n
+    middle, spread = p + z * z / (2 * n), z * math.sqrt(max(p * (1 - p) / n + z * z / (4 * n * n), 0.0))
+    scale = 1 + z * z / n
+    return Interval(max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale), level, "wilson")
+
+
+def normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri  # 0.2 s, and not every reader of a rate wants intervals
+
+    return float(ndtri(probability))
+
+
+def task_sums(frame: Frame, tally: Tally, groups: Groups) -> tuple[Floats, Floats]:
+    """Numerator and denominator by task and group: arrays of shape (tasks, groups)."""
+    tasks, count = len(frame.names["task"]), len(groups.keys)
+    cell = frame.trajectories.task[tally.rows].astype(np.int64) * count + groups.index[tally.rows]
+    hits, base = (np.bincount(cell, part, minlength=tasks * count) for part in (tally.hits, tally.base))
+    return hits.reshape(tasks, count).astype(np.float64), base.reshape(tasks, count).astype(np.float64)
+
+
+def task_weights(tasks: Ints, size: int, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[Floats]:
+    """How often each of ``size`` tasks is drawn, resample by resample, some at a time: arrays of shape (some, size) whose rows sum
+    to len(tasks). Only ``tasks`` are drawn, each as likely as any other."""
+    random = np.random.default_rng(seed)
+    some = max(1, _CELLS // max(size, 1))
+    for begin in range(0, resamples, some):
+        rows = min(some, resamples - begin)
+        drawn = tasks[random.integers(0, len(tasks), (rows, len(tasks)))]
+        cells = drawn + np.arange(rows)[:, None] * size
+        yield np.bincount(cells.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+
+
+def resampled(
+    frame: Frame, tallies: Sequence[Tally], groups: Groups, resamples: int = RESAMPLES, seed: int = SEED
+) -> Floats:
+    """Every tally's rate in every group under every resample of the Frame's tasks: shape (tallies, resamples, groups). NaN where
+    a resample has no denominator; nothing prints it, ``percentile_interval`` counts it."""
+    tasks = np.unique(frame.trajectories.task)
+    found = np.full((len(tallies), resamples, len(groups.keys)), np.nan)
+    if not len(tasks):
+        return found
+    sums = [task_sums(frame, tally, groups) for tally in tallies]
+    both = np.concatenate([part for pair in sums for part in pair], axis=1) if sums else np.zeros((0, 0))
+    count, begin = len(groups.keys), 0
+    for weights in task_weights(tasks, len(frame.names["task"]), resamples, seed):
+        totals = (weights @ both).reshape(len(weights), len(tallies), 2, count)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = np.where(totals[:, :, 1] > 0, totals[:, :, 0] / totals[:, :, 1], np.nan)
+        found[:, begin : begin + len(weights)] = rates.transpose(1, 0, 2)
+        begin += len(weights)
+    return found
+
+
+def percentile_interval(values: Floats, level: float = LEVEL) -> Interval:
+    """The middle ``level`` of resampled values (Efron's percentile interval); those that are NaN are counted as missing."""
+    known = values[~np.isnan(values)]
+    missing = len(values) - len(known)
+    if not len(known):
+        return Interval(None, None, level, "bootstrap by task", missing, "no resample has a value")
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level, "bootstrap by task", missing)
+
+
+def bootstrap(
+    frame: Frame,
+    tallies: Sequence[Tally],
+    groups: Groups,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    level: float = LEVEL,
+) -> list[list[Interval]]:
+    """Percentile intervals of every tally (first index) in every group (second), from ``resamples`` draws of tasks."""
+    values = resampled(frame, tallies, groups, resamples, seed)
+    return [
+        [percentile_interval(values[row, :, column], level) for column in range(len(groups.keys))]
+        for row in range(len(tallies))
+    ]
