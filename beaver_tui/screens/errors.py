@@ -23,11 +23,11 @@ class Errors(ModalScreen[ErrorRow | None]):
 
     def __init__(self, rows: Sequence[ErrorRow]) -> None:
         super().__init__()
-        self._rows = rows
+        self.rows = rows
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
-            count = len(self._rows)
+            count = len(self.rows)
             lines = f"{count} lines name a place" if count > 1 else "1 line names a place"
             yield Label(f"{lines}; {shown_keys('errors.go')} goes there, {shown_keys('errors.leave')} closes")
             yield Rows(cursor_type="row", zebra_stripes=True)
@@ -36,7 +36,7 @@ class Errors(ModalScreen[ErrorRow | None]):
         colours = self.app.theme_variables
         table = self.query_one(Rows)
         table.add_columns("where", "what", "message")
-        for row in self._rows:
+        for row in self.rows:
             tone = colours["error"] if row.severity == "error" else colours["warning"]
             where = f"{row.file}:{row.line}" if row.line else row.file
             table.add_row(harmless(where), Text(row.severity, style=tone), harmless(row.message))
@@ -46,7 +46,7 @@ class Errors(ModalScreen[ErrorRow | None]):
         self.action_go()
 
     def action_go(self) -> None:
-        self.dismiss(self._rows[self.query_one(Rows).cursor_row])
+        self.dismiss(self.rows[self.query_one(Rows).cursor_row])
 
     def action_leave(self) -> None:
         self.dismiss(None)

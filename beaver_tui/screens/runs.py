@@ -50,6 +50,8 @@ class Runs(Screen[None]):
         self._rows: dict[str, CatalogRow] = {}
         self._marked: list[str] = []
         self._query = ""
+        self.loaded = False
+        """Whether the folder was read at least once."""
 
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
@@ -104,7 +106,7 @@ class Runs(Screen[None]):
                 if row != self._rows[key]:
                     for name, cell in zip(COLUMNS, self._cells(key, row), strict=True):
                         table.change(key, name, cell)
-        self._rows = shown
+        self._rows, self.loaded = shown, True
         running = sum(row.status == "running" for row in rows)
         count = f"{len(shown)} of {len(rows)} trajectories" if self._query else f"{len(rows)} trajectories"
         self.query_one(TopLine).show(("runs", str(self._folder)), count, f"LIVE {running}" if running else "")

@@ -1,0 +1,145 @@
+"""The workbench without a terminal: keys go in, and what the screen holds comes out.
+
+async with workbench(stored("image_luma", "stagnating")) as bench:
+    await bench.press("h")
+    assert bench.screen.session.position == 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from beaver_tui.app import BeaverApp, Preferences, Start
+from beaver_tui.keymap import KEYS, Key
+from beaver_tui.palette import Actions
+from beaver_tui.screens.runs import Runs
+from beaver_tui.screens.workbench import Workbench
+from beaver_tui.widgets.rows import Rows
+from engine.rundir import RunDirectory
+from tests.support.until import until_async
+
+H200 = Path("h200")
+"""The stored run, relative to the folder that the fixture ``at_fixtures`` goes to: no path of a machine is on the screen."""
+
+DIALOGS = ("proposal", "errors")
+"""Scopes of dialogs: nothing but their own keys can be pressed, the palette's neither."""
+
+PRESSED: set[str] = set()
+"""Ids of the keys that have a test."""
+
+
+class Bench(BeaverApp):
+    """The app where there is no terminal to give away: an editor or a pager runs beside it."""
+
+    def suspend(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return nullcontext()
+
+
+@dataclass
+class Driver:
+    """One opened app."""
+
+    app: BeaverApp
+    pilot: Pilot[None]
+
+    @property
+    def screen(self) -> Any:
+        return self.app.screen
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Letters into the field in focus."""
+        await self.press(*("full_stop" if letter == "." else letter for letter in text))
+
+    async def until(self, condition: Callable[[], object], what: str) -> None:
+        await until_async(condition, what)
+        await self.pilot.pause()
+
+    def one(self, selector: Any, kind: Any = None) -> Any:
+        return self.app.screen.query_one(selector, kind) if kind else self.app.screen.query_one(selector)
+
+    def text(self, selector: Any) -> str:
+        """What stands in a Static."""
+        return str(self.app.screen.query_one(selector, Static).content)
+
+    @property
+    def told(self) -> list[str]:
+        """What the app has told the person, oldest first."""
+        return [notification.message for notification in self.app._notifications]
+
+
+def stored(task: str, fixer: str, run: Path = H200 / "run") -> Start:
+    """Opens one trajectory of a stored run."""
+    cells = [cell for cell in RunDirectory(run).plan if cell.task == task and cell.fixer.endswith(fixer)]
+    return Start(runs=run.parent, run=run, cell=cells[0])
+
+
+def whole_run(run: Path = H200 / "run") -> Start:
+    """Opens the matrix of a stored run."""
+    return Start(runs=run.parent, run=run)
+
+
+@asynccontextmanager
+async def workbench(
+    start: Start | None = None,
+    preferences: Preferences | None = None,
+    size: tuple[int, int] = (140, 42),
+    **options: Any,
+) -> AsyncIterator[Driver]:
+    """The app, opened and drawn. Live runs that a test leaves are ended."""
+    app = Bench(start or Start(runs=H200), preferences, **options)
+    async with app.run_test(size=size) as pilot:
+        driver = Driver(app, pilot)
+        await pilot.pause()
+        if isinstance(app.screen, Runs):
+            await driver.until(lambda: app.screen.loaded, "the runs are read")
+        if isinstance(app.screen, Workbench):
+            await driver.until(lambda: app.screen.query("DiffView"), "the workbench is there")
+        yield driver
+        for opened in app.going_on:
+            opened.live.cancel()
+        await driver.until(lambda: not app.going_on, "live runs have ended")
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to an action: one of its keys, or the palette."""
+
+    key: Key
+    way: str
+
+    async def __call__(self, driver: Driver) -> None:
+        if self.way != "palette":
+            await driver.press(self.way)
+            return
+        actions = Actions(driver.app.screen)
+        hits = [hit async for hit in actions.discover()]
+        hit = next(hit for hit in hits if hit.help == self.key.help and self.key.label in str(hit.display))
+        await hit.command()
+        await driver.pilot.pause()
+
+
+def presses(name: str) -> pytest.MarkDecorator:
+    """For a test of the action ``name``: it is done with every one of its keys, and from the palette."""
+    PRESSED.add(name)
+    key = next(key for key in KEYS if key.id == name)
+    ways = key.keys.split(",")
+    if key.scope not in DIALOGS and name != "app.palette":
+        ways.append("palette")
+    return pytest.mark.parametrize("do", [Way(key, way) for way in ways], ids=[f"{name}-{way}" for way in ways])
+
+
+def selected_row(driver: Driver) -> int:
+    return int(driver.one(Rows).cursor_row)
