@@ -32,6 +32,7 @@ commands:
   submit     hand in the file that a human fixer's folder holds
   manifest   rebuild a run's manifest.jsonl from its journals
   plan       a sweep over the protocol's axes: runs, calls and cost, before anything is spent
+  rescore    score stored runs again: other gates, other thresholds, today's classifier
 
 options:
   --version  print the version

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from beaver_tui.analysis.plan import plan
+from beaver_tui.analysis.rescore import rescore
 from beaver_tui.authoring.harvest import harvest
 from beaver_tui.authoring.home import apply, init
 from beaver_tui.authoring.tasks import tasks
@@ -92,4 +93,5 @@ COMMANDS = {
     "submit": submit,
     "manifest": manifest,
     "plan": plan,
+    "rescore": rescore,
 }

@@ -13,6 +13,7 @@ import click
 from beaver_tui.state.lines import one_line
 
 if TYPE_CHECKING:
+    from engine.analysis.document import Shown
     from engine.analysis.plan import Load, PlannedRun
     from engine.config import BatchConfig
     from engine.corpora import Corpus
@@ -92,20 +93,26 @@ def _cells(config: FixerConfig, tasks: Sequence[Task], run: PlannedRun, attempts
 
 
 def _print(runs: Sequence[PlannedRun], loads: Sequence[Sequence[Load]]) -> None:
-    from beaver_tui.authoring.table import print_table
+    from beaver_tui.analysis.show import print_tables
+    from engine.analysis.document import count, missing, number, table, words
+
+    def cost(value: float | None, why: str) -> Shown:
+        return missing(why) if value is None else number(value, 2, " $")
 
     rows = []
     for run, each in zip(runs, loads, strict=True):
-        for number, load in enumerate(each):
-            first = (run.name, _answers(run)) if number == 0 else ("", "")
-            rows.append((*first, load.fixer, str(load.trajectories), str(load.calls), *_costs(load)))
-    print_table(("run", "answers", "fixer", "trajectories", "calls at most", "cost about", "cost at most"), rows)
+        for place, load in enumerate(each):
+            first = (run.name, _answers(run)) if place == 0 else ("", "")
+            costs = (cost(load.about, load.why), cost(load.most, load.why))
+            rows.append((*map(words, first), words(load.fixer), count(load.trajectories), count(load.calls), *costs))
+    names = ("run", "answers", "fixer", "trajectories", "calls at most", "cost about", "cost at most")
+    print_tables([table("plan", "One axis at a time", names, rows)])
     every = [load for each in loads for load in each]
     click.echo(f"{len(runs)} runs, {sum(load.calls for load in every)} calls at most")
-    for words, costs in (("about", [load.about for load in every]), ("at most", [load.most for load in every])):
-        known = sum(value for value in costs if value is not None)
-        unknown = sum(value is None for value in costs)
-        click.echo(f"cost {words}: ${known:.2f}" + (f" and {unknown} loads of unknown cost" if unknown else ""))
+    for kind, costs_of in (("about", [load.about for load in every]), ("at most", [load.most for load in every])):
+        known = sum(value for value in costs_of if value is not None)
+        unknown = sum(value is None for value in costs_of)
+        click.echo(f"cost {kind}: {known:.2f} $" + (f" and {unknown} loads of unknown cost" if unknown else ""))
     if any(load.about for load in every):
         _note("'about' takes answers as long as the broken start, and no thinking; 'at most' takes max_tokens for each")
 
@@ -116,10 +123,6 @@ def _answers(run: PlannedRun) -> str:
     for answer in run.answers:
         by_axis.setdefault(answer.axis, []).append(str(answer.value))
     return " ".join(f"{axis}={','.join(values)}" for axis, values in by_axis.items())
-
-
-def _costs(load: Load) -> list[str]:
-    return [f"n/a ({load.why})" if value is None else f"${value:.2f}" for value in (load.about, load.most)]
 
 
 def _write(

@@ -12,7 +12,8 @@ import msgspec
 
 from engine.analysis.document import SCHEMA_VERSION, Document, Shown, Table, clean
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
+_MARKDOWN = re.compile(r"([\\`*{}\[\]#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+"""What means something in Markdown; an underscore inside a word does not."""
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 _LATEX = {

@@ -51,3 +51,37 @@ def test_a_planned_run_plays(tmp_path: Path):
     played = beaver("--batch", "--config", out / "A2-repeated.yaml", "--device", "none", "--out", tmp_path / "run")
     assert played.code == 0, played.err
     assert len((tmp_path / "run" / "plan.jsonl").read_text().splitlines()) == 5
+
+
+H200 = Path(__file__).parents[1] / "fixtures" / "h200" / "run"
+
+
+def test_rescore_scores_a_stored_run_at_every_gate_of_the_paper():
+    done = beaver("rescore", H200)
+    assert done.code == 0, done.err
+    header, good, *_ = done.lines
+    assert header.split()[:5] == ["setting", "fixer", "trajectories", "p=0", "p=0.1"]
+    assert good.split()[1:3] == ["scripted:good", "12"] and good.endswith("0")
+    assert "16.7 %" in good
+
+
+def test_rescore_says_what_it_cannot_know_and_what_changed():
+    done = beaver("rescore", H200, "--no-progress", "4", "--classify-again", "--format", "json")
+    tables = json.loads(done.out)["tables"]
+    stagnating = next(line for line in tables["thresholds"]["rows"] if line[1] == "scripted:stagnating")
+    assert stagnating[tables["thresholds"]["columns"].index("censored")] == 4
+    assert tables["classified"]["note"] == "0 of 78 iterations are judged differently."
+
+
+def test_rescore_refuses_what_makes_no_sense(tmp_path: Path):
+    for words, reason in (
+        (("--gate", "fast"), "--gate fast: must be a number"),
+        (("--gate", "-1"), "0 or more"),
+        (("--oscillation", "5,3"), "below N"),
+        (("--oscillation", "5"), "write it as M,N"),
+        (("--no-progress", "1"), "at least 2"),
+        ((H200,), "is given twice"),
+        ((tmp_path,), "no run here"),
+    ):
+        done = beaver("rescore", H200, *words)
+        assert done.code == 2 and reason in done.err, done.err
