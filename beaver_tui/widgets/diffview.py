@@ -19,6 +19,7 @@ from beaver_tui.state.versions import Sources, Versions, coloured, compared
 from beaver_tui.state.visible import visible_line
 from beaver_tui.widgets.codeview import SourceView
 from beaver_tui.widgets.strips import Styled, cells, hits, pane_sign, windowed
+from beaver_tui.widgets.textview import next_of
 
 AT_ONCE = 20_000
 """Bytes of both versions that are compared before the next frame; more is done in a thread."""
@@ -250,13 +251,9 @@ class DiffView(SourceView):
 
     def jump(self, step: int) -> None:
         """To the next hunk or the one before, round the ends."""
-        if not self._hunks:
-            return
-        if step > 0:
-            self.cursor = next((row for row in self._hunks if row > self.cursor), self._hunks[0])
-        else:
-            self.cursor = next((row for row in reversed(self._hunks) if row < self.cursor), self._hunks[-1])
-        self.centre_cursor()
+        if self._hunks:
+            self.cursor = next_of(self._hunks, self.cursor, step)
+            self.centre_cursor()
 
     def copied(self) -> str:
         """The hunk under the cursor, as a diff shows it; elsewhere the line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -119,9 +120,6 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
     def row_width(self) -> int:
         return self.scrollable_content_region.width
 
-    def render(self) -> str:
-        return ""
-
     def render_line(self, y: int) -> Strip:
         """The strip of a line of the screen."""
         width = self.row_width
@@ -174,18 +172,12 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
     def redraw(self) -> None:
         """Rows are not what they were: fit the size, and draw anew."""
         self._strips.clear()
-        self._fit()
+        width = self.row_width
+        self.virtual_size = Size(width + max(self.longest - self.text_cells(width), 0), self.row_count)
         self.refresh()
         if self.status != self._said:
             self._said = self.status
             self.post_message(self.StatusChanged(self, self._said))
-
-    def _fit(self) -> None:
-        width = self.row_width
-        extra = max(self.longest - self.text_cells(width), 0)
-        size = Size(width + extra, self.row_count)
-        if size != self.virtual_size:
-            self.virtual_size = size
 
     def on_resize(self, event: events.Resize) -> None:
         self.redraw()
@@ -208,6 +200,8 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         if height <= 0:
             return
+        # not beyond the end, where fewer rows than before may have left the pane
+        top = min(top, max(self.row_count - height, 0))
         self._scroll_rows(min(max(top, self.cursor - height + 1), self.cursor))
 
     def centre_cursor(self) -> None:
@@ -287,17 +281,21 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
             self.jump(step)
             return
         found = self.matching(self._pattern)
-        if not found:
-            self.notify(f"{self._pattern}: not found", markup=False)
-        elif step > 0:
-            self.cursor = next((row for row in found if row > self.cursor), found[0])
+        if found:
+            self.cursor = next_of(found, self.cursor, step)
         else:
-            self.cursor = next((row for row in reversed(found) if row < self.cursor), found[-1])
+            self.notify(f"{self._pattern}: not found", markup=False)
 
     def action_copy(self) -> None:
         """Into the terminal's clipboard (OSC 52) and the app's."""
-        text = self.copied()
-        if text:
+        if text := self.copied():
             self.app.copy_to_clipboard(text)
-            lines = text.count("\n") + 1
-            self.notify(f"copied {lines} line{'s' if lines > 1 else ''}", markup=False)
+            lines = len(text.splitlines())
+            self.notify(f"copied {lines} {'line' if lines == 1 else 'lines'}", markup=False)
+
+
+def next_of(rows: Sequence[int], row: int, step: int) -> int:
+    """Of some rows in order the one after ``row``, or before it for a negative step, round the ends."""
+    if step > 0:
+        return next((other for other in rows if other > row), rows[0])
+    return next((other for other in reversed(rows) if other < row), rows[-1])

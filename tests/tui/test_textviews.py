@@ -382,6 +382,18 @@ async def test_keys_of_a_diff_hunks_context_white_space_copy():
         assert (len(view.diff.rows), view.status) == (3, "step 1 → step 2  +1 −1  white space ignored")
 
 
+async def test_the_cursor_stays_at_its_line_when_rows_go_and_come():
+    view = DiffView()
+    before = numbered(60).encode()
+    async with shown(view, (80, 10)) as pilot:
+        view.show(before, before.replace(b"line 50\n", b"another\n"))
+        await pilot.press(*["right_curly_bracket"] * 3)
+        assert rows(view)[view.cursor - view.scroll_offset.y] == "▸ 51     − line 50"
+        view.scroll_to(y=44, animate=False)
+        await pilot.press(*["left_curly_bracket"] * 5, *["right_curly_bracket"] * 2)
+        assert rows(view)[view.cursor - view.scroll_offset.y] == "▸ 51     − line 50"
+
+
 async def test_equal_versions_are_said_to_be_equal():
     view = DiffView()
     async with shown(view) as pilot:
