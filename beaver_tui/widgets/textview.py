@@ -66,9 +66,8 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips: LRUCache[tuple[int, int, int, bool, bool], Strip] = LRUCache(512)
         self._styles: dict[str, Style] = {}
         self._pattern = ""
-        self._moving = False
         self._said = ""
-        self._laid_out = False
+        self._moving = self._laid_out = False
 
     # What a subclass gives
 
