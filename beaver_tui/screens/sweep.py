@@ -118,7 +118,8 @@ class Sweep(Screen[None]):
     def _draw_side(self) -> None:
         view, colours = self.view, self.app.theme_variables
         state = f"LIVE {view.running} running" if view.live else ""
-        words = [f"{view.over} of {view.total} over"]
+        words = ["failures first"] if view.failures_first else []
+        words.append(f"{view.over} of {view.total} over")
         if view.eta is not None:
             words.append(f"about {span(view.eta)} to go")
         if view.tokens:
