@@ -150,7 +150,7 @@ class Workbench(Steering):
         if changes & {"source", "facts"} and self._view == "structure":
             self._show_structure()
         if "prompt" in changes and self._view == "prompt":
-            self.query_one("#prompt", LogView).show(LogText(session.prompt(step)))
+            self.query_one("#prompt", LogView).show(LogText(session.prompt(step)), from_start=True)
         if "reply" in changes and self._view == "reply":
             self._show_log("reply", session.reply(step), self.query_one("#reply", LogView))
         if any(change.startswith("log:") for change in changes):
@@ -245,7 +245,7 @@ class Workbench(Steering):
                 view.refresh_log()
         else:
             lines = LogText(text)
-            view.show(lines)
+            view.show(lines, from_start=name == "reply" and not self.session.live)
         self._logs[name] = (self.session.position, lines, text)
 
     def _resize_logs(self) -> None:
