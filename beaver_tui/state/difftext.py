@@ -60,8 +60,9 @@ def diff(before: bytes, after: bytes, *, context: int | None = 3, ignore_space: 
 
 
 def folded(whole: Diff, context: int | None) -> Diff:
-    """A diff with all rows, folded to ``context`` unchanged rows around its changes."""
-    if context is None:
+    """A diff with all rows, folded to ``context`` unchanged rows around its changes. Without a change it is the file that is
+    looked at: all rows are kept."""
+    if context is None or all(row.kind == "equal" for row in whole.rows):
         return whole
     rows: list[DiffRow] = []
     at, size = 0, len(whole.rows)
