@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from beaver_tui.analysis.plan import plan
+from beaver_tui.analysis.report import report
 from beaver_tui.analysis.rescore import rescore
 from beaver_tui.authoring.harvest import harvest
 from beaver_tui.authoring.home import apply, init
@@ -94,4 +95,5 @@ COMMANDS = {
     "manifest": manifest,
     "plan": plan,
     "rescore": rescore,
+    "report": report,
 }

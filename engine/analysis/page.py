@@ -38,7 +38,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .25rem .7rem .25rem 0; text-align: left; border-bottom: 1px solid var(--panel); vertical-align: top; }
 th { color: var(--quiet); font-weight: 600; border-bottom-color: var(--quiet); }
-td.n { text-align: right; white-space: nowrap; }
+th.n, td.n { text-align: right; white-space: nowrap; }
 td.none { color: var(--quiet); font-style: italic; }
 .note { color: var(--quiet); max-width: 62rem; font-size: .9rem; margin: .4rem 0; }
 .legend { font-size: .85rem; line-height: 2; }
@@ -54,7 +54,7 @@ svg .grid { stroke: var(--panel); }
 svg .line { fill: none; stroke-width: 1.8; }
 svg .moved { stroke-width: 3; }
 svg .lead { stroke: var(--quiet); stroke-width: .6; }
-svg .band { fill-opacity: .1; }
+svg .band { fill-opacity: .07; }
 svg .dot { fill: var(--surface); }
 svg .cell { fill: var(--panel); fill-opacity: .5; }
 @media print { body { max-width: none; } .wide { overflow: visible; } }
@@ -101,15 +101,24 @@ def _pictures(section: Section, look: Look) -> list[str]:
 
 
 def _table(table: Table) -> str:
-    head = "".join(f"<th>{_said(column)}</th>" for column in table.columns)
-    rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
+    figures = [
+        bool(table.rows) and all(not isinstance(row[index].value, str) for row in table.rows)
+        for index in range(len(table.columns))
+    ]
+    head = "".join(
+        f"<th{' class=n' if right else ''}>{_said(column)}</th>"
+        for column, right in zip(table.columns, figures, strict=True)
+    )
+    rows = "".join(f"<tr>{''.join(map(_cell, row, figures))}</tr>" for row in table.rows)
     note = f'<p class="note">{_said(table.note)}</p>' if table.note else ""
     return f'<h3>{_said(table.title)}</h3><div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}\n'
 
 
-def _cell(cell: Shown) -> str:
-    kind = "none" if cell.value is None else "" if isinstance(cell.value, str) else "n"
-    return f"<td{f' class={kind}' if kind else ''}>{_said(cell.text)}</td>"
+def _cell(cell: Shown, figure: bool) -> str:
+    """Figures stand to the right, and so does what stands in their place."""
+    kinds = [kind for kind, holds in (("n", figure), ("none", cell.value is None)) if holds]
+    named = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<td{named}>{_said(cell.text)}</td>"
 
 
 def _said(text: str) -> str:

@@ -108,7 +108,7 @@ def strips(rows: Sequence[Strip], signs: Mapping[str, str]) -> str:
             x, y = starts[row.fixer] + step * box, top + tasks.index(row.task) * box
             parts.append(
                 f'<rect class="box" fill="var(--{_variable(category)})" x="{x:.1f}" y="{y:.1f}" width="{box - 2}" height="{box - 2}" rx="3"/>'
-                f'<text class="sign" x="{x + box / 2 - 1:.1f}" y="{y + 12:.1f}" text-anchor="middle">{escape(signs.get(category, "?"))}'
+                f'<text class="sign" x="{x + box / 2 - 1:.1f}" y="{y + 12:.1f}" text-anchor="middle">{_sign(signs, category)}'
                 f"<title>{text_of(row.task, 60)}, {text_of(row.fixer, 60)}, {step - offset + 1}: {text_of(category, 60)}"
                 f"{f' ({text_of(row.stop, 40)})' if row.stop else ''}</title></text>"
             )
@@ -121,7 +121,7 @@ def heat_map(heat: Heat, signs: Mapping[str, str]) -> str:
     names = heat.names
     parts = []
     for index, name in enumerate(names):
-        sign = escape(signs.get(name, "?"))
+        sign = _sign(signs, name)
         middle = top + (index + 0.5) * 30 + 4
         parts.append(
             f'<text x="{left - 10}" y="{middle:.1f}" text-anchor="end">{text_of(name, 26)} {sign}  n={heat.counts[index]}</text>'
@@ -177,7 +177,7 @@ def bump_chart(ranks: Ranks) -> str:
         for x, y, rank in places:
             flipped = row[0] is not None and rank != row[0]
             parts.append(
-                f'<circle class="dot" stroke="{colour}" cx="{x:.1f}" cy="{y:.1f}" r="{12 if flipped else 10}" stroke-width="{3 if flipped else 1.2}"/>'
+                f'<circle class="dot" stroke="{colour}" cx="{x:.1f}" cy="{y:.1f}" r="{14 if flipped else 11}" stroke-width="{3 if flipped else 1.2}"/>'
             )
             parts.append(
                 f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{rank:g}{"*" if flipped else ""}</text>'
@@ -193,10 +193,15 @@ def bump_chart(ranks: Ranks) -> str:
 def legend(categories: Sequence[str], signs: Mapping[str, str]) -> str:
     """Sign, colour and name of each category, as HTML."""
     items = [
-        f'<span class="key"><b style="background:var(--{_variable(name)})">{escape(signs.get(name, "?"))}</b> {text_of(name)}</span>'
+        f'<span class="key"><b style="background:var(--{_variable(name)})">{_sign(signs, name)}</b> {text_of(name)}</span>'
         for name in categories
     ]
     return f'<p class="legend">{" ".join(items)}</p>'
+
+
+def _sign(signs: Mapping[str, str], category: str) -> str:
+    """A category's sign, as text: some fonts have a picture of their own colours for it."""
+    return escape(signs.get(category, "?")) + "\N{VARIATION SELECTOR-15}"
 
 
 def _variable(category: str) -> str:

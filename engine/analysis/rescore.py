@@ -24,9 +24,9 @@ MOST_CHANGES = 200
 """Iterations that are listed one by one when they are judged differently."""
 
 
-def rate_cell(rate: Rate) -> Shown:
-    """A rate as a cell."""
-    return share(rate.value, rate.why or f"no {rate.of}")
+def rate_cell(rate: Rate, why: str = "") -> Shown:
+    """A rate as a cell. ``why`` is a shorter reason than the rate's own, for tables in which it stands often."""
+    return share(rate.value, why or rate.why or f"no {rate.of}")
 
 
 def owners(keys: Sequence[tuple[str, ...]]) -> list[list[Shown]]:

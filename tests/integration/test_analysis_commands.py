@@ -85,3 +85,52 @@ def test_rescore_refuses_what_makes_no_sense(tmp_path: Path):
     ):
         done = beaver("rescore", H200, *words)
         assert done.code == 2 and reason in done.err, done.err
+
+
+def test_report_writes_every_format(tmp_path: Path):
+    for ending, begins in (
+        ("html", "<!DOCTYPE html>"),
+        ("json", "{"),
+        ("csv", "table,row,"),
+        ("tex", "% Report"),
+        ("md", "# Report"),
+    ):
+        out = tmp_path / f"report.{ending}"
+        done = beaver("report", H200, "--compare", "--out", out)
+        assert done.code == 0, done.err
+        assert done.lines == [str(out)]
+        assert out.read_text().startswith(begins)
+    piped = beaver("report", H200, "--format", "json")
+    assert json.loads(piped.out)["tables"]["scores"]["rows"][0][:3] == ["launches=2", "scripted:good", 12]
+
+
+def test_a_run_with_hostile_names_is_reported_as_text(tmp_path: Path):
+    name = "<script>alert(1)</script>|\\input{x}"
+    write_task(tmp_path / "corpus", name, answers={"=s[red]": [SOLUTION.replace("sum = 0.0f;", "sum = 0.0f")]})
+    run = tmp_path / "run"
+    words = (
+        "--batch",
+        "--corpus",
+        tmp_path / "corpus",
+        "--fixer",
+        "scripted:=s[red]",
+        "--device",
+        "none",
+        "--out",
+        run,
+    )
+    assert beaver(*words).code == 0
+    html, latex, csv_file = (beaver("report", run, "--format", form).out for form in ("html", "latex", "csv"))
+    assert "<script" not in html and "&lt;script&gt;alert" in html
+    assert "\\input" not in latex
+    assert "\r\n=" not in csv_file and ",=" not in csv_file
+
+
+def test_a_run_without_a_result_is_reported_with_its_reasons(tmp_path: Path):
+    write_task(tmp_path / "corpus", "one", answers={"s": [SOLUTION]})
+    run = tmp_path / "run"
+    words = ("--batch", "--corpus", tmp_path / "corpus", "--fixer", "scripted:s", "--device", "none", "--out", run)
+    assert beaver(*words).code == 0
+    done = beaver("report", run)
+    assert done.code == 0 and "| left out: needs_device | 1 |" in done.out
+    assert "No trajectory is counted" in done.out
