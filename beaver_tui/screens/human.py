@@ -99,11 +99,12 @@ class Human(Screen[None]):
             f"LIVE {duration(time.monotonic() - self._began)}",
         )
         edit, hand_in = shown_keys("human.edit"), shown_keys("human.submit")
-        text = harmless(f"{self._news or 'not saved yet'}, {hand_in} hands it in", "bold")
-        text.append(
-            f"   {sign('dot')} {edit} opens your editor, or any program: {self.file}",
-            style=self.app.theme_variables["quiet"],
-        )
+        gone = self._content() is None
+        news = self._news or "not saved yet"
+        text = harmless(news if gone else f"{news}, {hand_in} hands it in", "bold")
+        quiet = self.app.theme_variables["quiet"]
+        text.append(f"   {sign('dot')} {edit} opens your editor, or any program:\n", style=quiet)
+        text.append_text(harmless(str(self.file), quiet))  # on a line of its own: it is to be copied
         self.query_one("#desk", Label).update(text)
 
     def _show_source(self) -> None:
@@ -155,7 +156,7 @@ class Human(Screen[None]):
         base = self.opened.session.source(self._base_step()) or self.live.task.broken
         content = self._content()
         if content is None:
-            self.notify(f"{self.file}: is not there; save it again", severity="warning", markup=False)
+            self.notify(f"{self.file.name} is not there; save it again", severity="warning", markup=False)
             return
         if content == base:
             question = "Nothing is changed in the file. Hand it in as it is?"
