@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from beaver_tui.analysis.look import DARK, colours
-from beaver_tui.glyphs import ascii_wanted, category_sign, locale_is_ascii, use_ascii
-from engine.analysis.document import Curve, Document, Heat, Section, Shown, Strip, Table
+from beaver_tui.glyphs import ascii_wanted, category_sign, locale_is_ascii, sign, use_ascii
+from engine.analysis.document import Curve, Document, Heat, Ranks, Section, Shown, Strip, Table
 
 TICKS = ("▁▂▃▄▅▆▇█", "_.-:=+*#")
 SHADES = (" ░▒▓█", " .:*#")
-BAR = 12
+BAR = 8
 """Characters of a bar."""
 MOST_STRIPS = 60
 
@@ -43,7 +44,13 @@ def console() -> Console:
     return Console(highlight=False, markup=False, emoji=False)
 
 
+HEADLINE = "pass@k"
+"""The column whose shares have a bar besides: a terminal is too narrow for more."""
+
+
 def rich_table(table: Table) -> RichTable:
+    """A table as narrow as its content allows: a setting that is the same in all rows stands in the title."""
+    table = _without_one_setting(table)
     drawn = RichTable(
         box=None, pad_edge=False, padding=(0, 2, 0, 0), title=Text(table.title, "bold"), title_justify="left"
     )
@@ -51,16 +58,22 @@ def rich_table(table: Table) -> RichTable:
         figures = bool(table.rows) and all(not isinstance(row[index].value, str) for row in table.rows)
         drawn.add_column(Text(column), justify="right" if figures else "left", overflow="fold")
     for row in table.rows:
-        drawn.add_row(*(_rich_cell(cell) for cell in row))
+        drawn.add_row(*(_rich_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)))
     return drawn
 
 
-def _rich_cell(cell: Shown) -> Text:
-    """A share has a bar besides."""
+def _without_one_setting(table: Table) -> Table:
+    if table.columns[:1] != ("setting",) or len({row[0].text for row in table.rows}) != 1:
+        return table
+    title = f"{table.title} ({table.rows[0][0].text})"
+    return replace(table, title=title, columns=table.columns[1:], rows=tuple(row[1:] for row in table.rows))
+
+
+def _rich_cell(cell: Shown, column: str) -> Text:
     if cell.value is None:
         return Text(cell.text, "dim italic")
-    if isinstance(cell.value, float) and cell.text.endswith(" %"):
-        return Text.assemble(cell.text, " ", (bar(cell.value), "cyan"))
+    if column == HEADLINE and isinstance(cell.value, float):
+        return Text.assemble((bar(cell.value), "cyan"), " ", cell.text)
     return Text(cell.text)
 
 
@@ -85,6 +98,8 @@ def _pictures(section: Section) -> list[Text]:
         found.append(_strips(section.strips))
     if section.heat is not None:
         found.append(_heat(section.heat))
+    if section.ranks is not None:
+        found.append(_ranks(section.ranks))
     return found
 
 
@@ -126,10 +141,26 @@ def _heat(heat: Heat) -> Text:
     for name, shares, count in zip(heat.names, heat.shares, heat.counts, strict=True):
         cells = []
         for share in shares:
-            said = "" if share is None else f"{100 * share:.0f}"
+            said = "" if share is None else f"{100 * share:.0f}" if share else sign("dot")
             shade = shades[0 if not share else max(1, round(share * (len(shades) - 1)))]
             cells.append(f" {shade}{said:>4}")
         lines.append(
             Text.assemble(f"{name:{width}} {category_sign(name)}  ", ("".join(cells), "cyan"), (f"  n={count}", "dim"))
         )
+    return Text("\n").join(lines)
+
+
+def _ranks(ranks: Ranks) -> Text:
+    """A row for each fixer, a column for each setting; a rank that differs from the first one's has a star."""
+    width = max(map(len, ranks.ranks), default=0)
+    widths = [max(len(name), 4) for name in ranks.settings]
+    lines = [
+        Text(" " * width + "".join(f"  {name:>{size}}" for name, size in zip(ranks.settings, widths, strict=True)))
+    ]
+    for fixer, row in ranks.ranks.items():
+        cells = []
+        for rank, size in zip(row, widths, strict=True):
+            said = "-" if rank is None else f"{rank:g}" + ("*" if rank != row[0] else "")
+            cells.append((f"  {said:>{size}}", "bold" if said.endswith("*") else ""))
+        lines.append(Text.assemble(f"{fixer:{width}}", *cells))
     return Text("\n").join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.analysis.axes import base_of
-from engine.analysis.document import Curve, Section, Shown, Table, count, number, table
+from engine.analysis.document import Curve, Section, Shown, Table, count, number, share, table
 from engine.analysis.frame import Frame
 from engine.analysis.intervals import wilson
 from engine.analysis.performance import THRESHOLDS, Timings, allowed_thresholds, degeneration, p_sweep, timings
@@ -86,14 +86,10 @@ def _speedup(figure: Figure) -> Shown:
 def _timings(frame: Frame) -> list[Table]:
     found: Timings = timings(frame)
 
-    def percent(figure: Figure) -> Shown:
-        value = None if figure.value is None else 100 * figure.value
-        return number(value, 1, " %", why=figure.why)
-
     row = [
         rate_cell(found.unmeasured),
-        percent(found.median_cv),
-        percent(found.p90_cv),
+        share(found.median_cv.value, found.median_cv.why),
+        share(found.p90_cv.value, found.p90_cv.why),
         rate_cell(found.flagged),
         count(round(found.flagged.denominator)),
     ]
