@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-_BINARY_TOOLS = ("cuobjdump", "nvdisasm", "ncu")
+if TYPE_CHECKING:
+    from engine.devices.base import Device
+
+TOOLS = (
+    ("g++", "nvcc, whose host compiler it is, and the CPU device", True),
+    ("gcc", "the CPU device's kernels", False),
+    ("make", "tasks that are built with make", False),
+    ("prlimit", "the limits of every program that is run (util-linux)", True),
+)
+"""Programs that runs start, what needs them, and whether that is everything. The sandbox's own and those of the CUDA toolkit are
+looked for elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +33,16 @@ class Finding:
 
 def findings() -> Iterator[Finding]:
     """Everything that was looked for, in the order in which a run needs it."""
-    yield from _toolkit()
-    yield from _devices()
+    from engine.devices import cuda
+
+    gpus, reason = cuda.query()
+    yield from _toolkit(with_gpu=bool(gpus))
+    yield from tools()
+    yield from _devices(gpus, reason)
     yield _sandbox()
 
 
-def _toolkit() -> Iterator[Finding]:
+def _toolkit(*, with_gpu: bool) -> Iterator[Finding]:
     from engine.devices.toolkit import PLACES, find_toolkit
     from engine.errors import ConfigError
 
@@ -40,20 +55,27 @@ def _toolkit() -> Iterator[Finding]:
         "toolkit", f"CUDA {toolkit.version}, from {toolkit.found}: {toolkit.nvcc} (looked at {', '.join(PLACES)})"
     )
     sanitizer = toolkit.program("compute-sanitizer")
-    yield Finding(
-        "sanitizer", f"{sanitizer}" if sanitizer else "no compute-sanitizer for GPUs; the CPU device brings its own"
-    )
-    absent = [name for name in _BINARY_TOOLS if toolkit.program(name) is None]
-    if absent:
-        yield Finding("tools", f"not found: {', '.join(absent)}")
+    if with_gpu and sanitizer is None:
+        yield Finding("sanitizer", "no compute-sanitizer: programs on the GPU are run without memcheck and racecheck")
+    else:
+        yield Finding("sanitizer", str(sanitizer) if with_gpu else "the CPU device brings its own compute-sanitizer")
 
 
-def _devices() -> Iterator[Finding]:
-    from engine.devices import cuda
+def tools() -> Iterator[Finding]:
+    """The programs of TOOLS that are missing; all of them in one line when none is."""
+    import shutil
+
+    absent = [tool for tool in TOOLS if shutil.which(tool[0]) is None]
+    for name, needed_by, vital in absent:
+        yield Finding("tools", f"{name}, for {needed_by}" if vital else f"no {name}, for {needed_by}", missing=vital)
+    if not absent:
+        yield Finding("tools", ", ".join(name for name, *_ in TOOLS))
+
+
+def _devices(gpus: Sequence[Device], reason: str) -> Iterator[Finding]:
     from engine.devices.cpu.device import CpuDevice
     from engine.errors import ConfigError
 
-    gpus, reason = cuda.query()
     for gpu in gpus:
         yield Finding("device", f"{gpu.label}, {gpu.memory >> 30} GiB, driver {gpu.driver}, {gpu.uuid}")
     if not gpus:
