@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from pathlib import Path
 
 import click
@@ -43,7 +44,8 @@ def init(directory: Path, out: Path, repeat: int, device: str, sandbox: str, **w
     with replace(local_harness(device, sandbox, say=note), keep_builds=True) as harness:
         made = asyncio.run(adopt(wish, harness, out, repeat, note))
     click.echo(f"{made.folder}: {made.category}, {one_line(made.evidence_line) or 'too slow'}")
-    click.echo(f"repair it: beaver-tui --batch --corpus {out} --tasks '{made.task.id}' --fixer ...")
+    corpus, task = shlex.quote(str(out)), shlex.quote(made.task.id)
+    click.echo(f"repair it: beaver-tui --batch --corpus {corpus} --tasks {task} --fixer ...")
     return 0
 
 

@@ -18,6 +18,7 @@ from engine import events as ev
 from engine.authoring.collect import collect
 from engine.authoring.draft import Wish, editable, write_draft, write_spec
 from engine.corpora.native import read_native
+from engine.devices.cpu.device import NAME
 from engine.errors import BeaverError, ConfigError
 from engine.evidence import Evidence, StepEvidence
 from engine.harness.error_log import error_log
@@ -97,7 +98,10 @@ async def adopt(wish: Wish, harness: Harness, out: Path, repeats: int = 3, say: 
         bucket = "perf_broken" if found.verdict.passed else outcome_bucket(found.verdict.category)
         _finish(folder, found, bucket)
         read_native(folder)
-        shutil.copytree(folder, target)
+        try:
+            shutil.copytree(folder, target)
+        except FileExistsError:  # made meanwhile, by another init
+            raise _taken(target) from None
     return Adopted(target, read_native(target), found.verdict.category, bucket, found.verdict.line)
 
 
@@ -106,13 +110,17 @@ def _drafted(wish: Wish, out: Path, folder: Path, say: Say) -> tuple[Path, bytes
     broken = editable(wish)
     target = out / slug(wish.id)
     if target.exists():
-        raise ConfigError(f"{target}: is there already; choose another --name, or remove it")
+        raise _taken(target)
     collected = collect(wish.folder, wish.exclude, without=out.resolve())
     if wish.file not in collected.files:
         raise ConfigError(f"--file {wish.file}: belongs to what is left out of a task; nothing to edit")
     say(collected.describe())
     write_draft(wish, collected, broken, folder)
     return target, broken
+
+
+def _taken(target: Path) -> ConfigError:
+    return ConfigError(f"{target}: is there already; choose another --name, or remove it")
 
 
 async def _run(harness: Harness, task: Task, code: bytes, launches: int = 0, *, sanitize: bool = False) -> Run:
@@ -131,7 +139,12 @@ def _refuse(task: Task, runs: list[Run]) -> None:
         test = run.evidence.test
         if test is not None and test.not_run is not None:
             raise Refused(f"{task.id}: it builds, and cannot be run here: {test.not_run}")
+        if test is not None and (lack := _lack_of_cpu_device(test)) is not None:
+            raise Refused(f"{task.id}: cannot be run on this device: {lack}")
         for name, step in (("--build", run.evidence.build), ("--test", test)):
+            if name == "--build" and step is not None and _fails_silently(step):
+                fault = f"exit code {step.exit_code}, and not a word"
+                raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
             if step is not None and (fault := command_fault(step, task.spec.solution_file)) is not None:
                 raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
     outcomes = list(dict.fromkeys(plain_outcome(run.evidence) for run in runs))
@@ -143,6 +156,19 @@ def _refuse(task: Task, runs: list[Run]) -> None:
             f"{task.id}: passes already, there is nothing to repair. If its result is wrong, say how a right one looks with "
             "--pass-regex; if it is too slow, give --timing-regex and a faster --reference (perf_broken)"
         )
+
+
+def _fails_silently(build: StepEvidence) -> bool:
+    """Whether a build failed without a word: compilers have something to say of what they refuse."""
+    return bool(build.exit_code) and not build.timed_out and not f"{build.stdout}{build.stderr}".strip()
+
+
+def _lack_of_cpu_device(test: StepEvidence) -> str | None:
+    """What the CPU device said that it cannot do: no failure of the program."""
+    said_by_device = (
+        line.partition(f"{NAME}: ")[2] for line in test.stderr.splitlines() if line.startswith(f"{NAME}: ")
+    )
+    return next((line for line in said_by_device if line.endswith("needs a GPU")), None) if not test.ok else None
 
 
 def command_fault(step: StepEvidence, solution: str) -> str | None:

@@ -45,6 +45,13 @@ class Wish:
 def editable(wish: Wish) -> bytes:
     """The file that is to be repaired. Raises ConfigError when there is nothing to edit."""
     path = wish.folder / wish.file
+    for option, pattern in (("--pass-regex", wish.pass_regex), ("--timing-regex", wish.timing_regex)):
+        try:
+            groups = re.compile(pattern or "()").groups
+        except re.error as error:
+            raise ConfigError(f"{option} {pattern}: is not a regular expression: {error}") from error
+        if option == "--timing-regex" and not groups:
+            raise ConfigError(f"{option} {pattern}: needs a group that captures the milliseconds")
     if not wish.folder.is_dir():
         raise ConfigError(f"{wish.folder}: no such folder; init takes the folder of a failing program")
     if not is_inner_path(wish.file):

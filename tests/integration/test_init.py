@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from engine.authoring.adopt import Refused, adopt
 from engine.authoring.collect import collect
-from engine.authoring.draft import Wish
+from engine.authoring.draft import Wish, editable
 from engine.corpora import load_corpus
 from engine.devices.base import Device
 from engine.errors import ConfigError
@@ -86,6 +87,7 @@ FAULTY_COMMANDS = {
     "a source that is not there": ("g++ -o prog main.cpp sum.cpp other.cpp", "./prog", "other.cpp"),
     "a make target that is not there": ("make prog", "./prog", "No rule to make target"),
     "a CMake folder without lists": ("cmake -S . -B build", "./prog", "CMakeLists"),
+    "a build that fails without a word": (f"{BUILD}; exit 1", "./prog", "exit code 1, and not a word"),
     "an option that nvcc does not know": ("nvcc --no-such-option -o prog sum.cpp", "./prog", "nvcc fatal"),
     "a test program that is not there": (BUILD, "./other", "--test"),
     "a test script that is not there": (BUILD, "python3 missing.py", "missing.py"),
@@ -98,6 +100,24 @@ async def test_commands_that_fail_by_themselves_are_refused(made, case: str):
     said = await refused(made, Program({**PARTS, "sum.cpp": WRONG}, "sum.cpp", build, test, ""))
     assert "the command itself fails" in said
     assert word in said
+
+
+async def test_what_the_cpu_device_cannot_do_is_no_failure_to_repair(made):
+    said = "beaver-tui CPU device: kernel k asks for clusters of blocks: needs a GPU"
+    test = f"echo '{said}' >&2; exit 125"
+    told = await refused(made, Program({**PARTS, "sum.cpp": WRONG}, "sum.cpp", BUILD, test, ""))
+    assert "cannot be run on this device: kernel k asks for clusters of blocks: needs a GPU" in told
+
+
+@pytest.mark.parametrize(
+    ("option", "pattern", "word"),
+    [("pass_regex", "(", "--pass-regex (: is not a regular expression"), ("timing_regex", "ms", "needs a group")],
+)
+def test_a_bad_pattern_is_named_by_its_option(option: str, pattern: str, word: str, tmp_path: Path):
+    (tmp_path / "sum.cpp").write_text(WRONG)
+    wish = Wish(tmp_path, "sum.cpp", BUILD, "./prog", **{option: pattern})  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=re.escape(word)):
+        editable(wish)
 
 
 async def test_a_missing_header_of_the_editable_file_is_a_failure_to_repair(made):
