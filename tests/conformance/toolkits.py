@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 from engine.devices.toolkit import Toolkit
 from tests.conformance import suite
 
-PACKAGES = (
-    "nvidia-cuda-nvcc",
-    "nvidia-cuda-runtime",
-    "nvidia-cuda-crt",
-    "nvidia-cuda-cccl",
-    "nvidia-nvvm",
-    "nvidia-nvtx",
-)
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+PACKAGES = tuple(re.split(r"[<>=~!]", one)[0] for one in PROJECT["optional-dependencies"]["toolkit"])
 NEWEST = "newest"
 
 
