@@ -1,4 +1,4 @@
-# make run: a sweep of the built-in tasks with the scripted fixer. make test: all checks and tests but the slow ones.
+# make run: a sweep of some built-in tasks with the scripted fixer (make run TASKS='*': of all). make test: all checks and tests but the slow ones.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -6,10 +6,12 @@ BIN    := $(VENV)/bin
 EXTRAS := $(if $(shell command -v nvcc 2>/dev/null),,toolkit)
 comma  := ,
 
+TASKS  := softmax_rows reduce_argmax scan_rows histogram_bytes gemm_rect vector_normalize
+
 .PHONY: run test test-all check clean
 
 run: $(VENV)/.installed
-	$(BIN)/beaver-tui --batch --fixer scripted:good --fixer scripted:stagnating
+	$(BIN)/beaver-tui --batch --fixer scripted:good --fixer scripted:stagnating $(foreach task,$(TASKS),--tasks '$(task)')
 
 test: $(VENV)/.installed-dev check
 	$(BIN)/python -P -m pytest -n 2 --dist loadgroup -m "not slow and not gpu"
