@@ -14,7 +14,7 @@ from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers, RunError
 from engine.evidence import Evidence
 from engine.fixers.base import Fixer, FixRequest, Reply
-from engine.harness.aside import aside, in_thread
+from engine.harness.aside import SLOW, aside
 from engine.harness.examine import Examined, Job, Place
 from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
@@ -109,8 +109,7 @@ class _Play:
             async with aclosing(self._ask(number)) as asking:
                 async for event in asking:
                     yield event
-        # in threads: differences and prompts of long files take tens of milliseconds, and a screen may live in this loop
-        candidate, code = await in_thread(self._candidate, iteration)
+        candidate, code = await aside(SLOW * len(self._task.broken), self._candidate, iteration)
         yield candidate
         examined = Examined(Evidence(preflight=[f"unusable_reply: {candidate.problem}"]), 0.0)
         if code is None:
@@ -127,7 +126,7 @@ class _Play:
         for signal in self._signals(iteration):
             yield signal
         if not verdict.passed:
-            feedback = await in_thread(self._feedback, iteration)
+            feedback = await aside(examined.evidence.characters, self._feedback, iteration)
             yield ev.FeedbackGiven(iteration=number, level=self._protocol.feedback, text=feedback)
         seconds = round(examined.own_seconds, 5)
         yield ev.IterationClosed(iteration=number, passed=verdict.passed, harness_seconds=seconds)
@@ -136,7 +135,8 @@ class _Play:
 
     async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
         rounds = [self._round(iteration) for iteration in shown_rounds(self._protocol, self.state.finished)]
-        messages = await in_thread(build_messages, self._task, self._protocol, rounds)
+        task = self._task
+        messages = await aside(len(task.error_log), build_messages, task, self._protocol, rounds)
         prompt = encode_messages(messages)
         yield ev.RequestBuilt(
             iteration=number,

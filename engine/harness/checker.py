@@ -11,13 +11,13 @@ import msgspec
 
 from engine.errors import InfraError
 from engine.evidence import CheckResult
-from engine.harness.aside import in_thread
+from engine.harness.aside import FAST, aside
 from engine.harness.backends import environment
 from engine.harness.limits import GIB, Limits
 from engine.harness.process import Ended, run_step
 from engine.harness.sandbox import checker_launch
 from engine.harness.step import StepRunner
-from engine.harness.workspace import Workspace
+from engine.harness.workspace import Workspace, tree_size
 
 _LIMITS = Limits(wall=120.0, memory=8 * GIB)
 
@@ -45,7 +45,8 @@ class Checker:
         ended = await self._run("generate", self._spec.generate)
         if ended.exit_code != 0:
             raise self._fault("generate", ended)
-        await in_thread(self._workspace.folder, "in", self._workspace.checker / "in")
+        made = self._workspace.checker / "in"
+        await aside(tree_size(made) // FAST, self._workspace.folder, "in", made)
         self._workspace.folder("out")
 
     async def compare(self) -> CheckResult:
@@ -55,7 +56,8 @@ class Checker:
         # nothing of an earlier comparison may speak for this one
         shutil.rmtree(into, ignore_errors=True)
         path.unlink(missing_ok=True)
-        left_behind = await in_thread(self._workspace.collect, "out", into)
+        written = tree_size(self._workspace.path / "out")
+        left_behind = await aside(written // FAST, self._workspace.collect, "out", into)
         ended = await self._run("compare", self._spec.compare)
         # Python ends with 1 after an exception too: only a checker that wrote its result has judged
         if ended.exit_code not in (0, 1) or not path.is_file():

@@ -13,7 +13,7 @@ from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.errors import InfraError
 from engine.harness import backends
-from engine.harness.aside import aside, in_thread
+from engine.harness.aside import FAST, aside
 from engine.harness.backends import Command
 from engine.harness.capture import HEAD_BYTES
 from engine.harness.limits import Limits
@@ -111,7 +111,7 @@ class StepRunner:
     async def _run(
         self, workspace: Workspace, step: str, command: str, wall: float, box: Box, files: tuple[str, ...]
     ) -> Ended:
-        before = await in_thread(workspace.fingerprint, files)
+        before = await aside(workspace.size(files) // FAST, workspace.fingerprint, files)
         limits = replace(self.stand.limits, wall=wall)
 
         streamed = Counter[str]()
@@ -126,7 +126,7 @@ class StepRunner:
         launch = self.stand.sandbox.launch(command, box, limits)
         ended = await run_step(launch, limits, stream, disk=workspace.path)
         await self.note(step, command, ended)
-        after = await in_thread(workspace.fingerprint, files)
+        after = await aside(workspace.size(files) // FAST, workspace.fingerprint, files)
         changed = sorted(name for name in files if after[name] != before[name] and not name.startswith("out/"))
         if changed:
             self.tampered.append(f"tampered: {', '.join(changed[:5])} changed during the {step}")

@@ -3,6 +3,7 @@ reach, the checker's folder."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import itertools
@@ -111,6 +112,14 @@ class Workspace:
         """Every regular file, relative: what the next step must leave as it is."""
         return tuple(sorted(str(path.relative_to(self.path)) for path in regular_files(self.path)))
 
+    def size(self, names: tuple[str, ...]) -> int:
+        """Bytes of the files that are there."""
+        total = 0
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += (self.path / name).lstat().st_size
+        return total
+
     def fingerprint(self, names: tuple[str, ...]) -> dict[str, str]:
         """SHA-256 by name, "absent" for what is gone or no longer a regular file: compared before and after a step."""
         prints = {}
@@ -217,6 +226,15 @@ def regular_files(folder: Path) -> Iterator[Path]:
                         yield Path(entry.path)
         except OSError:
             continue
+
+
+def tree_size(folder: Path) -> int:
+    """Bytes of all regular files below a folder; 0 when there is no folder."""
+    total = 0
+    for path in regular_files(folder):
+        with contextlib.suppress(OSError):
+            total += path.lstat().st_size
+    return total
 
 
 def _give(path: Path, owner: int) -> None:
