@@ -162,6 +162,12 @@ class Steering(Screen[None]):
 
     # forks
 
+    @property
+    def _stopped_by_a_signal(self) -> bool:
+        """Whether stagnation ended the trajectory: whoever goes on from its last step can only observe the signals."""
+        closed = self.opened.session.trajectory.closed
+        return closed is not None and closed.stop_reason in STOPPED_BY_A_SIGNAL
+
     async def _fork_from_here(
         self, reason: str, mode: Mode = "auto", changes: dict[str, Any] | None = None, step: int | None = None
     ) -> None:
@@ -171,6 +177,8 @@ class Steering(Screen[None]):
         if step > closed:
             self.notify("this step is not over yet; fork from one that is")
             return
+        if self._stopped_by_a_signal and step == closed:
+            changes = {"early_stop": EarlyStop.OBSERVE.value, **(changes or {})}  # or the fork would be over at once
         live = opened.live
         if live is not None and not live.over:
             await self._onto(live.fork(step, mode=mode, protocol_changes=changes, reason=reason))
@@ -194,12 +202,11 @@ class Steering(Screen[None]):
 
     @work(exclusive=True, group="steering")
     async def action_observe(self) -> None:
-        closed = self.opened.session.trajectory.closed
-        if closed is None or closed.stop_reason not in STOPPED_BY_A_SIGNAL:
+        if not self._stopped_by_a_signal:
             self.notify("only a trajectory that a stagnation signal has stopped can go on in observe mode")
             return
         last = len(self.opened.session.trajectory.finished)
-        await self._fork_from_here("gone on after the stop", changes={"early_stop": EarlyStop.OBSERVE.value}, step=last)
+        await self._fork_from_here("gone on after the stop", step=last)
 
     @work(exclusive=True, group="steering")
     async def action_level(self) -> None:

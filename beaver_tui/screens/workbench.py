@@ -193,7 +193,8 @@ class Workbench(Steering):
         code = session.source(step)
         label, before = session.against(step)
         file = self.file_name
-        problem = "" if code is not None else "this step has no usable file"
+        asked = step and session.trajectory.iterations[step - 1].candidate is None
+        problem = "" if code is not None else "no candidate yet" if asked else "this step has no usable file"
         self.query_one("#views", TabLine).show(note=problem or (f"against {label}" if step else "broken start"))
         if self._view == "diff":
             self.query_one(DiffView).show(before or b"", code if code is not None else before or b"", file)

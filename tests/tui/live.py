@@ -29,7 +29,9 @@ class Bench:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def start(self, *answers: str, fixer: str = "scripted:s", words: tuple[str, ...] = (), **terminal: object) -> Terminal:
+    def start(
+        self, *answers: str, fixer: str = "scripted:s", words: tuple[str, ...] = (), **terminal: object
+    ) -> Terminal:
         """Start a live run of the task "sum", whose scripted fixer gives ``answers`` (a wrong one when
         nobody will ask it)."""
         if not (self.folder / "corpus").exists():
