@@ -116,6 +116,8 @@ def _harness(task: Task) -> str:
     parts = ["# Native harness (read-only)\n\n" + fenced("\n".join(commands))]
     room = _HARNESS_LIMIT
     for name, path in sorted(task.harness_files.items()):
+        if any(name.startswith(f"{folder}/") for folder in task.libraries):
+            continue
         content = path.read_bytes()
         if b"\0" in content:
             parts.append(f"{name}: {len(content)} bytes, not text")
@@ -126,6 +128,9 @@ def _harness(task: Task) -> str:
             text = text[:limit] + f"\n... {len(text) - limit} characters left out ..."
         room -= min(len(text), limit)
         parts.append(f"{name}:\n\n{_code(name, text)}" if limit > 0 else f"{name}: left out for length")
+    for folder in task.libraries:
+        count = sum(name.startswith(f"{folder}/") for name in task.harness_files)
+        parts.append(f"{folder}: a library, {count} files")
     return "\n\n".join(parts)
 
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 Bucket = Literal["compile_error", "logic_error", "memory_crash", "timeout", "perf_broken"]
+Backend = Literal["nvcc", "make", "kernelbench", "defpy"]
+"""Who understands a task's commands. The last two are Python of a CUDABeaver checkout, which builds inside the test."""
+NEEDS = ("lib", "header", "program", "module")
+"""Kinds of what a task may require; a module is one of Python."""
 CategoryName = Literal[
     "environment_dependency",
     "integration",
@@ -52,7 +56,7 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """input.json. Commands are shell text, run in the workspace."""
 
     task_id: str
-    backend: Literal["nvcc", "make"]
+    backend: Backend
     solution_file: str
     build_cmd: str
     test_cmd: str | None = None
@@ -109,10 +113,9 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             if "\0" in text:
                 found.append(("build_cmd", "holds a NUL byte"))
         for index, need in enumerate(self.requires):
-            if need.partition(":")[0] not in ("lib", "header", "program") or not need.partition(":")[2]:
-                found.append(
-                    (f"requires[{index}]", f"{need!r} is not of the form lib:NAME, header:PATH or program:NAME")
-                )
+            if need.partition(":")[0] not in NEEDS or not need.partition(":")[2]:
+                forms = "lib:NAME, header:PATH, program:NAME or module:NAME"
+                found.append((f"requires[{index}]", f"{need!r} is not of the form {forms}"))
         if self.arch_exact and not re.fullmatch(r"sm_\d+[af]?", self.arch_exact):
             found.append(("arch_exact", f"{self.arch_exact!r} is not of the form sm_90a"))
         for kind, budget in self.timeouts.items():
@@ -135,7 +138,10 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @dataclass(frozen=True)
 class Task:
-    """A task as read from a corpus. ``harness_files`` and ``checker_files`` map workspace-relative names to source files."""
+    """A task as read from a corpus. ``harness_files`` and ``checker_files`` map workspace-relative names to source files.
+
+    ``libraries`` names folders among the harness files that hold whole libraries: a prompt names them and shows none of their files.
+    """
 
     spec: TaskSpec
     folder: Path
@@ -146,6 +152,7 @@ class Task:
     checker_files: dict[str, Path] = field(default_factory=dict)
     reference: Path | None = None
     answers: Path | None = None
+    libraries: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -166,8 +173,16 @@ class Task:
         if self.reference is not None:
             files["reference"] = self.reference
         for name in sorted(files):
-            total.update(name.encode() + b"\0" + hashlib.sha256(files[name].read_bytes()).digest())
+            status = files[name].stat()
+            content = _file_digest(files[name], status.st_mtime_ns, status.st_size)
+            total.update(name.encode() + b"\0" + content)
         return total.hexdigest()
+
+
+@cache
+def _file_digest(path: Path, changed: int, size: int) -> bytes:
+    """SHA-256 of a file. Many tasks share a library of thousands of files: each is read once, until it changes."""
+    return hashlib.sha256(path.read_bytes()).digest()
 
 
 def is_inner_path(text: str) -> bool:

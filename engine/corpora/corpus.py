@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from engine.corpora.cudabeaver import Checkout, is_checkout
 from engine.corpora.native import read_flat, read_native
 from engine.errors import TaskError
 from engine.task import Task
@@ -46,8 +47,12 @@ class Corpus:
         return [chosen[name] for name in sorted(chosen)]
 
 
-def load_corpus(path: Path, *, strict: bool = True) -> Corpus:
-    """Read every task of a folder. With ``strict`` the first fault is raised, else all are collected in ``problems``."""
+def load_corpus(path: Path, *, strict: bool = True, error_logs: Path | None = None) -> Corpus:
+    """Read every task of a folder. With ``strict`` the first fault is raised, else all are collected in ``problems``.
+
+    ``error_logs`` holds logs that this machine has captured, ``<task>/error.log`` (verify --write-error-logs), for a layout that
+    has none of its own.
+    """
     try:
         found = path.is_dir()
     except (OSError, ValueError):  # a name that is too long, or that no file can have
@@ -60,6 +65,9 @@ def load_corpus(path: Path, *, strict: bool = True) -> Corpus:
         readers: list[Callable[[], Task]]
         if (path / "input.json").is_file():
             readers = [partial(read_native, path)]
+        elif is_checkout(path):
+            checkout = Checkout(path, error_logs)
+            readers = [partial(checkout.read, folder) for folder in checkout.folders()]
         elif flat:
             stems = sorted(file.stem for file in (path / "input").glob("*.json"))
             readers = [partial(read_flat, path, stem) for stem in stems]
@@ -70,7 +78,9 @@ def load_corpus(path: Path, *, strict: bool = True) -> Corpus:
     except OSError as error:
         raise TaskError(f"{path}: {error.strerror}") from error
     if not readers:
-        raise TaskError(f"{path}: no tasks; expected <task>/input.json, or input/ and prompts/ side by side")
+        raise TaskError(
+            f"{path}: no tasks; expected <task>/input.json, input/ and prompts/ side by side, or a CUDABeaver checkout"
+        )
     for read in readers:
         try:
             task = read()

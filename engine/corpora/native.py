@@ -7,11 +7,9 @@ from typing import get_args, get_type_hints
 
 import msgspec
 
+from engine.corpora.files import bytes_of, file_tree, text_of
 from engine.errors import TaskError
-from engine.plain_file import read_plain
-from engine.task import Task, TaskSpec, is_inner_path
-
-_IGNORED_NAMES = {"__pycache__", ".git", ".DS_Store"}
+from engine.task import Task, TaskSpec
 
 
 def read_native(folder: Path) -> Task:
@@ -76,7 +74,7 @@ def _task(
     if spec.check is not None and not checker.is_dir():
         faults.append(f"{checker}: missing; input.json declares a check")
     texts = [_try_text(path, faults) for path in (prompt, error_log)]
-    harness = _tree(testbench)
+    harness = file_tree(testbench)
     for own in (broken, reference, error_log):
         if own is not None and own.parent == testbench:
             harness.pop(own.name, None)
@@ -95,10 +93,10 @@ def _task(
         spec=spec,
         folder=folder,
         prompt=texts[0],
-        broken=_bytes(broken),
+        broken=bytes_of(broken),
         error_log=texts[1],
         harness_files=harness,
-        checker_files=_tree(checker) if spec.check is not None else {},
+        checker_files=file_tree(checker) if spec.check is not None else {},
         reference=reference,
         answers=answers if answers.is_dir() else None,
     )
@@ -106,14 +104,14 @@ def _task(
 
 def _try_text(path: Path, faults: list[str]) -> str:
     try:
-        return _text(path)
+        return text_of(path)
     except TaskError as error:
         faults += error.faults
         return ""
 
 
 def _read_spec(path: Path) -> TaskSpec:
-    content = _bytes(path)
+    content = bytes_of(path)
     try:
         spec = msgspec.json.decode(content, type=TaskSpec)
     except msgspec.ValidationError as error:
@@ -151,30 +149,3 @@ def _one(folder: Path, stem: str, *, required: bool = True) -> Path | None:
     if required:
         raise TaskError(f"{folder / stem}.*: missing")
     return None
-
-
-def _tree(folder: Path) -> dict[str, Path]:
-    files = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if _IGNORED_NAMES & set(name.parts):
-            continue
-        if path.is_file() and is_inner_path(str(name)):
-            files[str(name)] = path
-    return files
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return read_plain(path)
-    except FileNotFoundError:
-        raise TaskError(f"{path}: missing") from None
-    except OSError as error:
-        raise TaskError(f"{path}: {error.strerror}") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return _bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TaskError(f"{path}: not UTF-8 at byte {error.start}") from error

@@ -1,0 +1,112 @@
+"""What the twelve families of a checkout have in common, and what sets them apart, as a table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.task import Backend, Budgets, CategoryName
+
+TORCH = ("module:torch", "module:numpy")
+"""What a Python harness of the checkout imports before anything else."""
+
+REFERENCE_SOURCES = {
+    "reference_sources/cutlass": "data/_external/cutlass",
+    "reference_sources/ThunderKittens": "data/_external/ThunderKittens",
+}
+"""Libraries that testbenches want beside them, by their place in the workspace: where they lie in the checkout."""
+
+
+DEFAULT_BUDGETS = Budgets()
+_SLOW_TEST = Budgets(build=60, test=600, sanitizer=600)
+"""Of harnesses that build inside the test, and of one that makes its inputs there."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """How the tasks of a family run. Commands that are None stand in a task's input.json.
+
+    ``requires`` is added to what a task's own commands show, ``evidence`` is what a pass must print, ``own`` are files of this package that the workspace needs.
+    """
+
+    backend: Backend
+    build: str | None = None
+    test: str | None = None
+    before: str = ""
+    requires: tuple[str, ...] = ()
+    libraries: tuple[tuple[str, str], ...] = ()
+    own: tuple[str, ...] = ()
+    evidence: str | None = None
+    arch_exact: str | None = None
+    budgets: Budgets = DEFAULT_BUDGETS
+
+
+_EXPORTS = 'export TORCH_EXTENSIONS_DIR="$PWD/torch_extensions" PYTHONPATH="$PWD/checkout"'
+"""Extensions are built in the workspace, and Python finds what the checkout brings along."""
+
+_NVCC = Family("nvcc")
+_DEFPY = Family(
+    "defpy",
+    build="test -s solution.cu && test -s def.py",
+    test="python run_defpy.py",
+    before=f'{_EXPORTS} APPLIED_KERNELS_ROOT="$PWD"; ',
+    requires=(*TORCH, "module:pydantic", "program:ninja"),
+    libraries=(
+        *REFERENCE_SOURCES.items(),
+        ("checkout/harness/applied_kernels_runner", "harness/applied_kernels_runner"),
+    ),
+    own=("run_defpy.py",),
+    evidence=r"^Kernel time: [0-9.]+ ms$",
+    budgets=_SLOW_TEST,
+)
+
+FAMILIES: dict[str, Family] = {
+    "cuda": _NVCC,
+    "cublas": _NVCC,
+    "cufft": _NVCC,
+    "cusolver": _NVCC,
+    "cusparse": _NVCC,
+    # its comparison ends with 0 whatever it found: only its last line says
+    "cudabench": Family("nvcc", requires=TORCH, evidence=r"^T\s*\Z", budgets=_SLOW_TEST),
+    "kernelbench": Family(
+        "kernelbench",
+        before=f"{_EXPORTS}; ",
+        requires=(*TORCH, "module:dotenv", "module:tqdm", "module:requests", "module:pydantic", "program:ninja"),
+        libraries=(("checkout/kernelbench", "harness/_vendor/kernelbench"),),
+        evidence=r"^compiled=True correctness=True\b",
+        budgets=_SLOW_TEST,
+    ),
+    "cutlass": Family(
+        "make",
+        libraries=tuple(REFERENCE_SOURCES.items()),
+        budgets=Budgets(build=600, test=120, sanitizer=600),
+    ),
+    "thunderkittens": Family(
+        "make",
+        requires=("lib:cuda", *TORCH),
+        arch_exact="sm_90a",
+        budgets=Budgets(build=600, test=300, sanitizer=600),
+    ),
+    "flashattention": _DEFPY,
+    "layernorm": _DEFPY,
+    "cufft_samples": _DEFPY,
+}
+
+CATEGORY_OF_BUCKET: dict[str, CategoryName] = {
+    "logic_error": "functional_correctness",
+    "timeout": "timeout",
+    "perf_broken": "passed",
+}
+"""The label as a category, where a bucket has only one: a compile_error has three, a memory_crash two."""
+
+_LINKED = re.compile(r"(?<!\S)-l(cu\w+|nv\w+)")
+_OWN_SANITIZER = "run_sanitizer.py"
+
+
+def needs_of(family: Family, commands: str) -> list[str]:
+    """What a task requires: its family's needs, libraries that it links, and the sanitizer where its own test starts it."""
+    linked = [
+        f"lib:{name}" for name in _LINKED.findall(commands) if name not in ("cudart", "cudadevrt", "cudart_static")
+    ]
+    sanitizer = ["program:compute-sanitizer"] if _OWN_SANITIZER in commands else []
+    return list(dict.fromkeys((*linked, *sanitizer, *family.requires)))
