@@ -33,6 +33,7 @@ commands:
   manifest   rebuild a run's manifest.jsonl from its journals
   plan       a sweep over the protocol's axes: runs, calls and cost, before anything is spent
   rescore    score stored runs again: other gates, other thresholds, today's classifier
+  card       the evaluation card of stored runs: every field, or why there is none
   report     scores with intervals, failures, ranks: in the terminal, md, html, json, csv, latex
 
 options:

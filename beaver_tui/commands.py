@@ -8,6 +8,7 @@ from typing import BinaryIO
 import click
 import msgspec
 
+from beaver_tui.analysis.card import card
 from beaver_tui.analysis.plan import plan
 from beaver_tui.analysis.report import report
 from beaver_tui.analysis.rescore import rescore
@@ -95,5 +96,6 @@ COMMANDS = {
     "manifest": manifest,
     "plan": plan,
     "rescore": rescore,
+    "card": card,
     "report": report,
 }

@@ -28,7 +28,11 @@ def show(document: Document, form: str | None, out: Path | None = None) -> None:
 
         print_rich(document)
         return
-    text = rendered(document, form or (_form_of(out) if out is not None else "md"))
+    deliver(rendered(document, form or (_form_of(out) if out is not None else "md")), out)
+
+
+def deliver(text: str, out: Path | None) -> None:
+    """To standard output, or to ``out``, whose name is printed then. Raises ConfigError when it cannot be written."""
     if out is None:
         click.echo(text.encode(), nl=False)  # bytes: a file of UTF-8 whatever the terminal's encoding
         return

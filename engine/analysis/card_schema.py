@@ -143,7 +143,9 @@ RESULT = record(
     stagnation_of_failing=RATE,
     stagnation_mix=RATES,
     progression=RATE,
-    unique_approach=RATE,
+    oscillation=RATE,
+    unique_approach_pooled=RATE,
+    unique_approach_per_task=RATE,
     iterations_to_fix=known(AMOUNT),
     tokens_to_fix=known(AMOUNT),
     cost_to_fix=known(AMOUNT),
@@ -156,8 +158,9 @@ RESULT = record(
 )
 
 ROBUSTNESS = record(
-    swing=known(listed(record(axis=WORD, fixer=WORD, swing=SHARE, settings=COUNT), 1)),
+    swing=known(listed(record(axis=WORD, fixer=WORD, swing=SHARE, lowest=WORD, highest=WORD, settings=COUNT), 1)),
     tau=known(listed(record(axis=WORD, first=WORD, second=WORD, tau=known(FIGURE), fixers=COUNT, tasks=COUNT), 1)),
+    flips=known(listed(record(axis=WORD, setting=WORD, ahead_at_base=WORD, ahead_here=WORD, resolved=YES_OR_NO))),
 )
 
 CARD: Schema = {
@@ -171,7 +174,7 @@ CARD: Schema = {
         fixers=listed(FIXER, 1),
         corpus=CORPUS,
         settings=listed(SETTING, 1),
-        asymmetry=record(on=YES_OR_NO, rule=WORD, tasks_with_source=COUNT, own_starts=COUNT),
+        asymmetry=record(on=YES_OR_NO, rule=WORD, tasks_with_known_source=COUNT, trajectories_on_own_starts=COUNT),
         prompts_shared_across_settings=known(YES_OR_NO),
         coverage=COVERAGE,
         denominators={"type": "object", "additionalProperties": WORD},

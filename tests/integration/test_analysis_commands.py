@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import yaml
 
 from engine.config import read_batch_config
@@ -134,3 +135,44 @@ def test_a_run_without_a_result_is_reported_with_its_reasons(tmp_path: Path):
     done = beaver("report", run)
     assert done.code == 0 and "| left out: needs_device | 1 |" in done.out
     assert "No trajectory is counted" in done.out
+
+
+def test_a_card_of_a_sweep_made_on_the_fly_keeps_to_the_printed_schema(tmp_path: Path):
+    write_task(
+        tmp_path / "corpus", "one", answers={"s": [SOLUTION.replace("sum = 0.0f;", "sum = 0.0f")], "t": [SOLUTION]}
+    )
+    words = ("--batch", "--corpus", tmp_path / "corpus", "--fixer", "scripted:s", "--fixer", "scripted:t")
+    assert beaver(*words, "--device", "none", "--out", tmp_path / "run").code == 0
+    assert beaver(*words, "--device", "none", "--history", "1", "--out", tmp_path / "h1").code == 0
+    schema = json.loads(beaver("card", "--schema").out)
+    done = beaver("card", tmp_path / "run", tmp_path / "h1")
+    assert done.code == 0, done.err
+    card = json.loads(done.out)
+    jsonschema.validate(card, schema)
+    assert [setting["name"] for setting in card["settings"]] == ["default", "history=1"]
+    assert (card["coverage"]["planned"], card["coverage"]["counted"], card["coverage"]["needs_device"]) == (4, 2, 2)
+    assert {result["fixer"] for result in card["results"]} == {"scripted:s"}
+
+
+def test_a_card_is_written_for_people_too_and_counts_verdicts(tmp_path: Path):
+    out = tmp_path / "card.md"
+    rows = [
+        {"type": "row", "task": "softmax_rows", "verdict": "ok"},
+        {"type": "row", "task": "elsewhere", "verdict": "flaky"},
+    ]
+    (tmp_path / "verify.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = beaver("card", H200, "--verify", tmp_path / "verify.jsonl", "--out", out)
+    assert done.code == 0, done.err
+    assert "verdicts ok 1, not verified 11" in out.read_text()
+    wrong = beaver("card", H200, "--verify", out)
+    assert wrong.code == 2 and "not the output of beaver-tui verify --json" in wrong.err
+    assert beaver("card").code == 2
+
+
+def test_sources_switch_the_asymmetry_on(tmp_path: Path):
+    sources = tmp_path / "sources.yaml"
+    sources.write_text("gemm_rect: scripted:good\n")
+    card = json.loads(beaver("card", H200, "--sources", sources).out)
+    assert card["asymmetry"]["on"] and card["asymmetry"]["trajectories_on_own_starts"] == 1
+    sources.write_text("[1, 2]\n")
+    assert "must be a mapping" in beaver("card", H200, "--sources", sources).err
