@@ -177,10 +177,16 @@ def test_synccheck_reports_the_barrier_that_a_part_of_a_warp_is_stuck_at(run: Ru
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_that_only_spin_are_a_deadlock_too(run: Run, threads: int) -> None:
     said = run("livelock", DEADLOCK, stall=0.2, threads=threads)
-    first, *groups = said.stderr.splitlines()
+    first, *groups, outside = said.stderr.splitlines()
+    assert "waits here for the host or for another stream waits in vain" in outside
     assert "deadlock in kernel store(int *, int): all threads only spin or wait, nothing has changed for 0.2 s" in first
     assert "189 threads wait at bar.sync 0 in solution.cu:20" in groups[0]
     assert sum(int(group.split()[0]) for group in groups[1:]) == 3 and all("spin" in group for group in groups[1:])
+
+
+def test_blocks_that_wait_for_blocks_without_room_are_told_how_many_there_are(run: Run) -> None:
+    told = run("too_many_blocks", DEADLOCK, stall=0.2).stderr
+    assert "44 of 300 blocks have not begun: this device holds 256 of them at a time" in told
 
 
 @pytest.mark.parametrize("case", ["slow_work", "waiting_for_time", "polling_with_progress"])

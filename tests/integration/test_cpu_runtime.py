@@ -268,6 +268,46 @@ int main() {
 """
 
 
+CLUSTERS = r"""
+#include <cstdio>
+__global__ void __cluster_dims__(2, 1, 1) pairs(int *out) { out[blockIdx.x] = 1; }
+__global__ void __cluster_dims__(1, 1, 1) alone(int *out) { out[blockIdx.x] = 1; }
+int main() {
+    int *out;
+    cudaMalloc(&out, 16);
+    alone<<<3, 1>>>(out);
+    printf("clusters of one block: %d\n", static_cast<int>(cudaDeviceSynchronize()));
+    pairs<<<3, 1>>>(out);
+    printf("three blocks in pairs: %d\n", static_cast<int>(cudaGetLastError()));
+    pairs<<<4, 1>>>(out);
+    printf("not reached\n");
+}
+"""
+
+
+def test_a_kernel_with_cluster_dims_needs_a_gpu_and_is_never_run_without_them(workshop: Workshop) -> None:
+    ended = workshop.run_source("clusters", CLUSTERS)
+    assert ended.out == "clusters of one block: 0\nthree blocks in pairs: 912\n"
+    assert ended.code == 125
+    assert ended.err == "beaver-tui CPU device: kernel pairs(int *) asks for clusters of blocks: needs a GPU\n"
+
+
+STRAIGHT = r"""
+__global__ void straight(int *out, int n) { const int i = blockIdx.x; if (i < n) out[i] = i; }
+int main() {
+    int *out;
+    cudaMalloc(&out, 16);
+    straight<<<4000000, 1>>>(out, 4);
+    cudaDeviceSynchronize();
+}
+"""
+
+
+def test_a_kernel_without_loops_that_uses_up_the_budget_is_named(workshop: Workshop) -> None:
+    ended = workshop.run_source("straight", STRAIGHT, BEAVER_CPU_BUDGET="0.05")
+    assert "kernel straight(int *, int) still runs after " in ended.err
+
+
 WILD_CALL = r"""
 #include <cstdio>
 typedef int (*function)(int);

@@ -200,7 +200,10 @@ def test_what_is_unsupported_stops_where_it_is_reached_and_nowhere_else():
         ("k", "wgmma.fence.sync.aligned", "/home/user/main.cu", 5),
         ("k", "%pm0", "/home/user/main.cu", 5),
     ]
-    assert re.search(r'if \(v_q\) unsupported\(t, "wgmma\.fence\.sync\.aligned", S\(\d+\)\);', made.text)
+    assert re.search(
+        r'if \(v_q\) unsupported\(t, "warpgroup matrix multiplication \(wgmma\.fence\.sync\.aligned\)", S\(\d+\)\);',
+        made.text,
+    )
     assert made.text.count("unsupported(t,") == 2
 
 

@@ -27,8 +27,9 @@ MEMORY = 8 << 30
 """Bytes of device memory at most; never more than half of the machine's."""
 
 _ALWAYS = ("-cudart", "shared", "-lineinfo", "--no-compress")
-_WITH_PTX = (*_ALWAYS, "-gencode", f"arch=compute_{SM},code=[compute_{SM},sm_{SM}]")
-_EMBEDS_PTX = re.compile(r"-arch[= ]|--gpu-architecture[= ]|code=\S*compute_")
+_EMBEDS_PTX = re.compile(r"-arch[= ]|--gpu-architecture[= ]|(?<!gen)(?<!generate-)code=\S*compute_")
+"""Of a task's commands: -gencode=arch=compute_90,code=sm_90 embeds none."""
+_ARCHITECTURE_SPECIFIC = re.compile(rf"\bcompute_{SM}a\b")
 
 _GPU_LIBRARIES = re.compile(
     r"(?:lib)?(cublas|cublasLt|cufft|cufftw|cusparse|cusolver|cusolverMg|curand|cudnn\w*|cutensor|nccl|nvrtc|cuda|nvidia-ml|npp\w*)"
@@ -64,7 +65,10 @@ class CpuDevice(Device):
     def build_flags(self, commands: str) -> tuple[str, ...]:
         """A shared libcudart that ours can stand in for, line tables, and PTX that can be read. A task's own architecture is kept:
         its errors stay real."""
-        return _ALWAYS if _EMBEDS_PTX.search(commands) else _WITH_PTX
+        if _EMBEDS_PTX.search(commands):
+            return _ALWAYS
+        sm = f"{SM}a" if _ARCHITECTURE_SPECIFIC.search(commands) else SM  # ptxas takes wgmma for sm_90a alone
+        return (*_ALWAYS, "-gencode", f"arch=compute_{sm},code=[compute_{sm},sm_{sm}]")
 
     def make_ready(self, toolkit: Toolkit, say: Callable[[str], None]) -> None:
         if not library_folder(toolkit).is_dir():

@@ -241,6 +241,12 @@ void spin_for_nothing(beaver_thread *thread) {
     beaver_bar_sync(thread, 0, 0, &line_20);
 }
 
+// A barrier of the grid, which holds more blocks than can be resident.
+void wait_for_all_blocks(beaver_thread *thread) {
+    __atomic_fetch_add(words(thread), 1, __ATOMIC_RELAXED);
+    while (acquire(words(thread)) < thread->block->nctaid[0]) look(thread, &line_10);
+}
+
 std::uint64_t milliseconds() { return beaver_nanoseconds() / 1000000; }
 
 // Block 1 takes longer than BEAVER_CPU_STALL to come.
@@ -474,6 +480,7 @@ const Cases cases = {
     {"deadlock", [] { run_and_show(wait_apart, {1, 64}, 1); }},
     {"divergent_deadlock", [] { run_and_show(wait_at_a_barrier_and_not, {1, 32}, 1); }},
     {"livelock", [] { run_and_show(spin_for_nothing, {3, 64}, 1); }},
+    {"too_many_blocks", [] { run_and_show(wait_for_all_blocks, {300, 1}, 1); }},
     {"slow_work", [] { run_and_show(wait_for_slow_work, {2, 1}, 2); }},
     {"waiting_for_time", [] { run_and_show(wait_for_time, {1, 1}, 1); }},
     {"polling_with_progress",

@@ -10,6 +10,7 @@ from functools import partial
 from engine.devices.cpu.emit import control, table
 from engine.devices.cpu.emit.body import FunctionText, SymbolTable, Unsupported, identifier
 from engine.devices.cpu.emit.contraction import contract
+from engine.devices.cpu.emit.features import with_feature
 from engine.devices.cpu.emit.flatten import Flat
 from engine.devices.cpu.emit.scalar import c_type
 from engine.devices.cpu.emit.sites import Sites, place, quote
@@ -130,7 +131,7 @@ class FunctionEmitter:
             what = ""
         if what:
             del body.lines[mark:]
-            body.line(f"unsupported(t, {quote(what)}, {body.site});")
+            body.line(f"unsupported(t, {quote(with_feature(what))}, {body.site});")
             self.unsupported.append((what, *self.place))
         if guard and len(body.lines) > mark:
             written = body.lines[mark:]

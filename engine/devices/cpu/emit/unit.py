@@ -225,10 +225,16 @@ class _Unit:
                 f".params = {f'params_{name}' if layout else 'NULL'}, .param_count = {len(layout)}, .param_bytes = {size}, "
                 f".static_shared = {static_shared[name]}, .local_bytes = {align(what.local_bytes, 16)}, "
                 f".recursive = {int(what.recursive)}, .registers = {self.registers.get(node.name, 0)}, "
-                f".max_threads = {prod(node.max_threads) if node.max_threads else 0}, .site = {made.site}, "
+                f".max_threads = {prod(node.max_threads) if node.max_threads else 0}, "
+                f".cluster = {{{', '.join(str(size) for size in _extents(node.cluster))}}}, .site = {made.site}, "
                 f".dynamic_align = {max(self.names[function].dynamic_align for function in what.functions)}}},"
             )
         return "\n".join([*texts, "static const beaver_kernel kernels[] = {", *rows, "    {0}};"])
+
+
+def _extents(cluster: tuple[int, ...]) -> tuple[int, ...]:
+    """Blocks of a cluster in x, y and z; zeros where none is asked for."""
+    return (*cluster, 1, 1)[:3] if cluster else (0, 0, 0)
 
 
 def translate_unit(modules: list[nodes.Module], registers: dict[str, int]) -> Translation:

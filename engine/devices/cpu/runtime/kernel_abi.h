@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define BEAVER_ABI 2
+#define BEAVER_ABI 3
 
 #define BEAVER_CONTROL 0x1d0000000000ull       /* one page: beaver_control */
 #define BEAVER_CHUNKS 0x1e0000000000ull        /* one byte per chunk */
@@ -89,6 +89,7 @@ typedef struct beaver_kernel {
     uint32_t recursive;     /* calls itself, or through pointers: local_bytes is no bound */
     uint32_t registers;     /* per thread, from the cubin; 0 unknown */
     uint32_t max_threads;   /* product of .maxntid, 0 none */
+    uint32_t cluster[3];    /* blocks of a cluster (__cluster_dims__); 0 none is asked for */
     const beaver_site *site;
     uint32_t dynamic_align; /* bytes: the largest that an extern shared array it reaches asks for; 0 it reaches none */
 } beaver_kernel;

@@ -24,6 +24,14 @@ bool is_block(dim3 block) {
            count(block) <= max_threads_per_block;
 }
 
+// A grid consists of whole clusters, and one of more than a block is what this device has not.
+cudaError_t check_clusters(dim3 grid, dim3 cluster, const std::string &who) {
+    if (!cluster.x || !cluster.y || !cluster.z) return cudaErrorInvalidValue;
+    if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z) return cudaErrorInvalidClusterSize;
+    if (count(cluster) > 1) give_up(who + " asks for clusters of blocks: needs a GPU", Exit::needs_gpu);
+    return cudaSuccess;
+}
+
 unsigned warps_for_registers(const beaver_kernel &code) {
     const unsigned per_warp = round_up(code.registers * BEAVER_WARP, register_step);
     return per_warp ? registers_per_multiprocessor / per_warp : max_threads_per_block / BEAVER_WARP;
@@ -60,6 +68,10 @@ cudaError_t prepare(const LaunchRequest &request, KernelWork *work) {
     if (request.cooperative &&
         count(request.grid) > std::uint64_t{resident_blocks(code, threads, request.dynamic_size)} * multiprocessors)
         return cudaErrorCooperativeLaunchTooLarge;
+    if (code.cluster[0]) {
+        const dim3 cluster{code.cluster[0], code.cluster[1], code.cluster[2]};
+        if (const cudaError_t error = check_clusters(request.grid, cluster, "kernel " + demangle(code.name))) return error;
+    }
 
     work->kernel = kernel;
     Launch &launch = work->launch;
@@ -81,11 +93,7 @@ cudaError_t apply(const cudaLaunchAttribute &attribute, LaunchRequest *request) 
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension: {
         const auto &cluster = attribute.val.clusterDim;
-        if (!cluster.x || !cluster.y || !cluster.z) return cudaErrorInvalidValue;
-        if (request->grid.x % cluster.x || request->grid.y % cluster.y || request->grid.z % cluster.z)
-            return cudaErrorInvalidClusterSize;
-        if (cluster.x * cluster.y * cluster.z > 1) give_up("a launch asks for clusters of blocks: needs a GPU", Exit::needs_gpu);
-        return cudaSuccess;
+        return check_clusters(request->grid, {cluster.x, cluster.y, cluster.z}, "a launch");
     }
     // these change when or how fast a kernel runs, not what it does
     case cudaLaunchAttributeIgnore:

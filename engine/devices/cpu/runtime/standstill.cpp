@@ -114,10 +114,22 @@ std::string Census::lines() const {
 
 namespace {
 
+// What waits for a block that cannot begin waits for ever, on a GPU as well; but a GPU may hold more blocks.
+std::string waiting_blocks(const Grid &grid) {
+    const std::uint64_t taken = std::min<std::uint64_t>(grid.taken, grid.blocks);
+    if (taken == grid.blocks) return "";
+    return "\n    " + std::to_string(grid.blocks - taken) + " of " + std::to_string(grid.blocks) +
+           " blocks have not begun: this device holds " + std::to_string(grid.resident_limit) + " of them at a time";
+}
+
 [[noreturn]] void give_up_deadlocked(Grid &grid, const std::string &why, const std::string &lines) {
     grid.flush();
-    give_up("deadlock in kernel " + demangle(grid.kernel.name) + ": " + why + lines, Exit::deadlock);
+    give_up("deadlock in kernel " + demangle(grid.kernel.name) + ": " + why + lines + waiting_blocks(grid), Exit::deadlock);
 }
+
+// A launch runs to its end before anything else does.
+constexpr char outside[] =
+    "\n    what waits here for the host or for another stream waits in vain: neither goes on before a kernel has ended on this device";
 
 // What the threads that will never end have printed so far is shown too.
 void hand_over_output(Worker &worker) {
@@ -207,7 +219,7 @@ void Standstill::report(Worker &worker) {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g", options().stall);
     give_up_deadlocked(*worker.grid, std::string("all threads only spin or wait, nothing has changed for ") + seconds + " s",
-                       census_.lines());
+                       census_.lines() + outside);
 }
 
 }  // namespace beaver

@@ -102,6 +102,10 @@ void run_as_loops(void *argument) {
             if (!index) break;
             block.begin(*index);
         }
+        if (control().poll) {  // a kernel without loops looks nowhere else
+            block.identify(thread, 0);
+            say_where_if_due(thread, grid.kernel.site);
+        }
         grid.kernel.block(&thread);
     }
     loops.done = true;
