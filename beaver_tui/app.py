@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from beaver_tui import glyphs
 from beaver_tui.editor import EditorLauncher
-from beaver_tui.keymap import Key, bindings, use_keymap
+from beaver_tui.keymap import Key, bindings, shown_keys, use_keymap
 from beaver_tui.live.live import LiveRun
 from beaver_tui.live.start import start_live
 from beaver_tui.opened import Opened, open_live, open_stored
@@ -30,6 +30,7 @@ from beaver_tui.screens.workbench import Workbench
 from beaver_tui.state.matrix import SweepView
 from beaver_tui.themes import STYLE_SHEET, builtin_themes, themes_folder
 from beaver_tui.userkeys import read_keymap
+from beaver_tui.widgets.plainbars import use_plain_bars
 from engine.errors import BeaverError
 from engine.harness.examine import Harness
 from engine.local import local_harness
@@ -76,6 +77,8 @@ class BeaverApp(App[None]):
         self.live: list[Opened] = []
         self._playing: set[asyncio.Task[None]] = set()
         glyphs.use_ascii(self._preferences.ascii)
+        use_plain_bars(self._preferences.ascii)
+        self.set_class(self._preferences.ascii, "-ascii")
         self.animation_level = "none"
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -167,18 +170,20 @@ class BeaverApp(App[None]):
             self.notify(str(error), severity="error", markup=False, timeout=12)
         except asyncio.CancelledError:
             pass
+        finally:
+            live.close()
 
     def warn(self, text: str) -> None:
         """Tell a person something that need not be acted on. May be called from any thread."""
         self.call_later(lambda: self.notify(text, severity="warning", markup=False, timeout=8))
 
-    @contextmanager
-    def harness_of(self, opened: Opened) -> Iterator[Harness]:
+    @asynccontextmanager
+    async def harness_of(self, opened: Opened) -> AsyncIterator[Harness]:
         """The harness of a live run, or one of its own for a stored trajectory, on the kind of device it was made on."""
         if opened.live is not None and not opened.live.over:
             yield opened.live.harness
         else:
-            with local_harness(opened.run.record.device.wish) as harness:
+            with await asyncio.to_thread(local_harness, opened.run.record.device.wish) as harness:
                 yield harness
 
     def live_of(self, run: Path, cell: Cell) -> Opened | None:
@@ -258,13 +263,13 @@ class BeaverApp(App[None]):
         screen = self.screen
         live = screen.opened.live if isinstance(screen, Workbench) else None
         if live is None or live.over:
-            self.notify("nothing is live here; ctrl+q leaves")
+            self.notify(f"nothing is live here; {shown_keys('app.quit')} leaves")
         elif live.stopping:
             live.cancel()
             self.notify("killed what was running")
         else:
             live.stop()
-            self.notify("stopping after the running step; ctrl+c once more kills it")
+            self.notify(f"stopping after the running step; {shown_keys('app.interrupt')} once more kills it")
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in builtin_themes()]

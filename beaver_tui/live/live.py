@@ -249,10 +249,10 @@ class LiveRun:
         seat = Seat(self.harness, self._seat.tasks, fixer if fixer is not None else self._seat.config)
         with discarded_on_error(made):
             live = LiveRun(made, seat, mode, self.listener)
+        self._closes_harness = False  # before anybody closes this run because it is over
         self.cancel()
         if self._playing is not None:
             await self._ended.wait()
-        self._closes_harness = False
         self.close()
         return live
 

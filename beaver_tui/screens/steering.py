@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textual import work
 from textual.screen import Screen
 
+from beaver_tui.keymap import shown_keys
 from beaver_tui.live.live import LiveRun, News
 from beaver_tui.live.proposal import Proposal
 from beaver_tui.live.start import fork_live
@@ -137,7 +138,9 @@ class Steering(Screen[None]):
             if mode == "human":
                 await self._fork_from_here("taken over by hand", "human")
             else:
-                self.notify("nothing is live here; F forks a new trajectory from this step")
+                self.notify(
+                    f"nothing is live here; {shown_keys('workbench.fork')} forks a new trajectory from this step"
+                )
             return
         if live.interactive:
             live.set_mode(mode)
@@ -234,7 +237,7 @@ class Steering(Screen[None]):
             return
         self.notify(f"sanitizers: step {step} ...")
         try:
-            with self.app.harness_of(self.opened) as harness:
+            async with self.app.harness_of(self.opened) as harness:
                 seed = self._seed(step)
                 reports = await on_demand.sanitize(harness, self.opened.session.task, code, seed=seed)  # type: ignore[arg-type]
         except BeaverError as error:
@@ -251,7 +254,7 @@ class Steering(Screen[None]):
             return
         self.notify(f"timing: step {step} ...")
         try:
-            with self.app.harness_of(self.opened) as harness:
+            async with self.app.harness_of(self.opened) as harness:
                 timed = await on_demand.time(
                     harness,
                     self.opened.session.task,  # type: ignore[arg-type]
