@@ -17,9 +17,10 @@ from engine.analysis.frame import Floats, Frame
 from engine.analysis.intervals import task_sums
 from engine.analysis.metrics import pass_at_k
 from engine.analysis.performance import THRESHOLDS
-from engine.analysis.rates import Figure, groups_by, setting_label
-from engine.analysis.robustness import Scores, Swing, best_setting, flips, kendall, swings
+from engine.analysis.rates import groups_by, setting_label
+from engine.analysis.robustness import Scores, Swing, flips, swings
 from engine.analysis.scoring import DEFAULT, Scoring, score
+from engine.analysis.taus import Tau, played_taus, scored_taus
 from engine.protocol import GateMode, Protocol
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -28,8 +29,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "A4": ("history",),
 }
 """The fields of a protocol that may differ along an axis that is played. A1 is scored."""
-
-BEST = "best"
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,8 @@ class Axis:
     """By fixer, the tasks that its scores are on."""
     posteriors: Mapping[str, Mapping[str, Posterior]]
     """Of the same scores, for the z-criterion."""
+    taus: Mapping[str, Tau]
+    """Between the base and every other setting; along a played axis BEST too."""
 
     @property
     def others(self) -> list[str]:
@@ -51,11 +52,6 @@ class Axis:
     @property
     def swings(self) -> list[Swing]:
         return swings(self.scores)
-
-    def tau(self, other: str) -> Figure:
-        """Between the base and another setting, or each fixer's BEST one (Table 1)."""
-        scores = best_setting(self.scores) if other == BEST else self.scores[other]
-        return kendall(self.scores[self.base], scores)
 
     def flips(self, other: str) -> list[JudgedFlip]:
         """Pairs whose order differs, judged. The posterior alone may order fixers that are equal; that is no flip."""
@@ -89,7 +85,10 @@ def axes_of(frame: Frame, scoring: Scoring = DEFAULT) -> list[Axis]:
         mine = [base, *(other for other in played if axis_between(base, other) == axis)]
         if len(mine) > 1:
             named = {str(getattr(setting, fields[0])): setting for setting in mine}
-            axes.append(_axis(axis, str(getattr(base, fields[0])), _sums(frame, named, scoring)))
+            at_base = str(getattr(base, fields[0]))
+            labels = {name: setting_label(setting) for name, setting in named.items()}
+            taus = played_taus(frame, at_base, labels, scoring)
+            axes.append(_axis(axis, at_base, _sums(frame, named, scoring), taus))
     return [axis for axis in axes if len(axis.scores) > 1]
 
 
@@ -107,13 +106,16 @@ def _gates(frame: Frame, base: Protocol, scoring: Scoring) -> Axis:
         one for one in frame.settings if msgspec.structs.replace(one, gate=base.gate) == base and one.gate > base.gate
     ]
     sums: Sums = {}
+    own: dict[str, float] = {}
     for gate in sorted({*THRESHOLDS, used}):
         source = next((one for one in (base, *sorted(higher, key=_gate)) if _can_score(one, gate)), None)
         if source is not None:
             at = Scoring(gate=gate, k=scoring.k, asymmetric=scoring.asymmetric)
             mine = frame.where(rows.setting == frame.settings.index(source))
             sums[f"{gate:g}"] = _sums(mine, {"base": source}, at)["base"]
-    return _axis("A1", f"{used:g}", sums)
+            own |= {f"{gate:g}": gate} if source == base else {}
+    mine = frame.where(rows.setting == frame.settings.index(base))
+    return _axis("A1", f"{used:g}", sums, scored_taus(mine, used, own, scoring) if used in own.values() else {})
 
 
 def _gate(protocol: Protocol) -> float:
@@ -138,7 +140,7 @@ def _sums(frame: Frame, settings: Mapping[str, Protocol], scoring: Scoring) -> S
     return found
 
 
-def _axis(name: str, base: str, sums: Sums) -> Axis:
+def _axis(name: str, base: str, sums: Sums, taus: Mapping[str, Tau]) -> Axis:
     scores: dict[str, dict[str, float]] = {setting: {} for setting in sums}
     posteriors: dict[str, dict[str, Posterior]] = {setting: {} for setting in sums}
     tasks: dict[str, int] = {}
@@ -152,4 +154,4 @@ def _axis(name: str, base: str, sums: Sums) -> Axis:
             passed, trials = hits[common], tried[common]
             scores[setting][fixer] = float(passed.sum() / trials.sum())
             posteriors[setting][fixer] = posterior(np.stack((trials - passed, passed), axis=1))
-    return Axis(name, base, scores, tasks, posteriors)
+    return Axis(name, base, scores, tasks, posteriors, taus)

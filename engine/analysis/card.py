@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.analysis.axes import BEST, Axis, axes_of
+from engine.analysis.axes import Axis, axes_of
 from engine.analysis.card_check import faults
 from engine.analysis.card_schema import CARD_VERSION
 from engine.analysis.disclosure import (
@@ -210,6 +210,12 @@ def _interval(found: Interval) -> Card:
     return {"low": found.low, "high": found.high, "level": found.level, "method": found.method}
 
 
+def _tau_interval(found: Interval) -> Card:
+    if found.low is None or found.high is None:
+        return absent(found.why or "no interval")
+    return {"from": found.low, "to": found.high, "level": found.level, "method": found.method}
+
+
 def _degeneration(scored: Scored) -> Card:
     found = degeneration(scored)
     if not found.first.count and not found.later.count:
@@ -239,13 +245,20 @@ def _robustness(axes: Sequence[Axis]) -> dict[str, Any]:
         for axis in axes
         for each in axis.swings
     ]
-    tau = []
-    for axis in axes:
-        for other in (*axis.others, *((BEST,) if axis.name != "A1" else ())):
-            found = axis.tau(other)
-            fewest = min(axis.tasks.values(), default=0)
-            pair = {"axis": axis.name, "first": axis.base, "second": other, "tau": _figure(found)}
-            tau.append({**pair, "fixers": found.count, "tasks": fewest})
+    tau = [
+        {
+            "axis": axis.name,
+            "first": axis.base,
+            "second": other,
+            "tau": _figure(found.tau),
+            "interval": _tau_interval(found.interval),
+            "fixers": found.tau.count,
+            "tasks": found.tasks,
+            "tasks_left_out": found.left_out,
+        }
+        for axis in axes
+        for other, found in axis.taus.items()
+    ]
     flips = [
         {
             "axis": axis.name,

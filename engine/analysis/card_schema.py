@@ -157,9 +157,26 @@ RESULT = record(
     ),
 )
 
+TAU_INTERVAL = known(record(**{"from": FIGURE, "to": FIGURE, "level": SHARE, "method": WORD}))
+"""tau lies between -1 and 1: its bounds are no shares."""
+
 ROBUSTNESS = record(
     swing=known(listed(record(axis=WORD, fixer=WORD, swing=SHARE, lowest=WORD, highest=WORD, settings=COUNT), 1)),
-    tau=known(listed(record(axis=WORD, first=WORD, second=WORD, tau=known(FIGURE), fixers=COUNT, tasks=COUNT), 1)),
+    tau=known(
+        listed(
+            record(
+                axis=WORD,
+                first=WORD,
+                second=WORD,
+                tau=known(FIGURE),
+                interval=TAU_INTERVAL,
+                fixers=COUNT,
+                tasks=COUNT,
+                tasks_left_out=COUNT,
+            ),
+            1,
+        )
+    ),
     flips=known(listed(record(axis=WORD, setting=WORD, ahead_at_base=WORD, ahead_here=WORD, resolved=YES_OR_NO))),
 )
 

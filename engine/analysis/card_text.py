@@ -54,6 +54,8 @@ def shown(value: Any) -> Shown:
             return Shown(
                 f"{100 * value['value']:.1f} % ({value['numerator']:g}/{value['denominator']:g})", value["value"]
             )
+        if {"from", "to"} <= set(value):
+            return words(f"{value['from']:.2f} to {value['to']:.2f}")
         if {"low", "high"} <= set(value):
             return interval(value["low"], value["high"])
         return words(", ".join(f"{name} {shown(item).text}" for name, item in value.items()) or "none")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.analysis.axes import BEST, Axis, axes_of
+from engine.analysis.axes import Axis, axes_of
 from engine.analysis.document import Ranks, Section, Shown, Table, count, missing, number, share, table, words
 from engine.analysis.frame import Frame
 from engine.analysis.robustness import Scores, best_setting
 from engine.analysis.scoring import Scoring
+from engine.analysis.taus import BEST
 
 TITLES = {"A1": "performance gate p", "A2": "sampling", "A3": "feedback", "A4": "history H"}
 
@@ -65,13 +66,26 @@ def _swings(axes: Sequence[Axis]) -> Table:
 def _taus(axes: Sequence[Axis]) -> Table:
     rows = []
     for axis in axes:
-        for other in (*axis.others, *((BEST,) if axis.name != "A1" else ())):
-            tau = axis.tau(other)
-            fewest = min(axis.tasks.values(), default=0)
-            words_of = (words(axis.name), words(axis.base), words("each fixer's best" if other == BEST else other))
-            rows.append([*words_of, number(tau.value, 2, why=tau.why), count(tau.count), count(fewest)])
-    names = ("axis", "base", "against", "Kendall tau", "fixers", "fewest tasks")
-    note = "tau-b over the fixers measured at both; descriptive, as the paper has it."
+        for other, found in axis.taus.items():
+            pair = (words(axis.name), words(axis.base), words("each fixer's best" if other == BEST else other))
+            tau, around = found.tau, found.interval
+            known = around.low is not None and around.high is not None
+            said = words(f"{around.low:.2f} to {around.high:.2f}") if known else missing(around.why or "no interval")
+            rows.append(
+                [
+                    *pair,
+                    number(tau.value, 2, why=tau.why),
+                    said,
+                    count(tau.count),
+                    count(found.tasks),
+                    count(found.left_out),
+                ]
+            )
+    names = ("axis", "base", "against", "Kendall tau", "95 %", "fixers", "tasks", "left out")
+    note = (
+        "tau-b; descriptive, as the paper has it. The interval is under resamples of the tasks. Along a played axis scores are on the "
+        "tasks that every ranked fixer has at the settings compared, and others are left out."
+    )
     return table("tau", "Ranking stability (Eq. 4)", names, rows, note)
 
 

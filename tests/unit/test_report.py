@@ -174,7 +174,8 @@ def test_swing_tau_ranks_and_flips_of_a_known_sweep():
     history = axes["A4"]
     assert (history.base, history.others, history.tasks) == ("4", ["1"], {"one": 2, "two": 2})
     assert {swing.fixer: swing.size for swing in history.swings} == {"one": 1.0, "two": 0.5}
-    assert history.tau("1").value == -1.0
+    assert history.taus["1"].tau.value == -1.0
+    assert history.taus["best"].tau.value is None  # both are perfect at their best: there is no order
     (flip,) = history.flips("1")
     assert (flip.flip.ahead, flip.flip.behind) == ("one", "two")
     ranks = next(section.ranks for section in told(swept()).sections if section.ranks is not None)
