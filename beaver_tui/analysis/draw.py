@@ -11,7 +11,7 @@ from rich.text import Text
 
 from beaver_tui.analysis.look import DARK, colours
 from beaver_tui.glyphs import ascii_wanted, category_sign, locale_is_ascii, sign, use_ascii
-from engine.analysis.document import Curve, Document, Heat, Ranks, Section, Shown, Strip, Table
+from engine.analysis.document import Curve, Document, Heat, Ranks, Section, Shown, Strip, Table, clean
 
 TICKS = ("▁▂▃▄▅▆▇█", "_.-:=+*#")
 SHADES = (" ░▒▓█", " .:*#")
@@ -21,12 +21,12 @@ MOST_STRIPS = 60
 
 
 def print_rich(document: Document) -> None:
-    """The whole document on a terminal."""
+    """The whole document on a terminal. Titles and facts may be from outside; cells and names of pictures are clean already."""
     use_ascii(ascii_wanted() or locale_is_ascii())
     screen = console()
-    screen.print(Text(document.title, "bold"))
+    screen.print(Text(clean(document.title), "bold"))
     for name, text in document.facts.items():
-        screen.print(Text.assemble((f"{name}: ", "dim"), text))
+        screen.print(Text.assemble((f"{clean(name)}: ", "dim"), clean(text)))
     for section in document.sections:
         screen.print()
         screen.rule(Text(section.title, "bold"), align="left", characters="-" if ascii_wanted() else "─")

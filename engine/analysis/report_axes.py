@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.analysis.axes import Axis, axes_of
-from engine.analysis.document import Ranks, Section, Shown, Table, count, missing, number, share, table, words
+from engine.analysis.document import Ranks, Section, Shown, Table, clean, count, missing, number, share, table, words
 from engine.analysis.frame import Frame
 from engine.analysis.robustness import Scores, best_setting
 from engine.analysis.scoring import Scoring
@@ -116,7 +116,7 @@ def _ranks(axes: Sequence[Axis]) -> Ranks | None:
     if len(fixers) < 2:
         return None
     return Ranks(
-        tuple(columns), {fixer: tuple(_rank(scores, fixer) for scores in columns.values()) for fixer in fixers}
+        tuple(columns), {clean(fixer): tuple(_rank(scores, fixer) for scores in columns.values()) for fixer in fixers}
     )
 
 

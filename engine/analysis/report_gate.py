@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.analysis.axes import base_of
-from engine.analysis.document import Curve, Section, Shown, Table, count, number, share, table
+from engine.analysis.document import Curve, Section, Shown, Table, clean, count, number, share, table
 from engine.analysis.frame import Frame
 from engine.analysis.intervals import wilson
 from engine.analysis.performance import THRESHOLDS, Timings, allowed_thresholds, degeneration, p_sweep, timings
@@ -44,7 +44,7 @@ def _curves(frame: Frame, groups: Groups, rates: dict[float, list[Rate]]) -> tup
             around = wilson(rate)
             points.append((gate, rate.value))
             spread.append((around.low, around.high) if around.low is not None and around.high is not None else None)
-        found.append(Curve(key[1], tuple(points), tuple(spread)))
+        found.append(Curve(clean(key[1]), tuple(points), tuple(spread)))
     return tuple(found)
 
 
