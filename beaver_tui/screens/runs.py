@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
 from beaver_tui.glyphs import sign
-from beaver_tui.keymap import bindings
+from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import open_stored
 from beaver_tui.screens.newrun import NewRun
 from beaver_tui.state.catalog import Catalog, CatalogRow
@@ -55,6 +55,7 @@ class Runs(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
+        yield Static(id="empty")
         with Horizontal(id="body"):
             yield Rows(
                 cursor_type="row", zebra_stripes=True, cursor_foreground_priority="renderable", id="trajectories"
@@ -64,7 +65,6 @@ class Runs(Screen[None]):
         yield Input(
             placeholder="filter: words category:timeout status:failed fixer:qwen longer:10s -task:gemm", id="query"
         )
-        yield Static(id="empty")
         yield KeyLine()
 
     def on_mount(self) -> None:
@@ -116,9 +116,12 @@ class Runs(Screen[None]):
     def _show_empty(self, rows: list[CatalogRow]) -> None:
         text = ""
         if not rows:
-            text = f"No runs in {self._folder} yet. n starts one; beaver-tui --batch --fixer scripted:good plays all tasks."
+            text = (
+                f"No runs in {self._folder} yet. {shown_keys('runs.new')} starts one; "
+                "beaver-tui --batch --fixer scripted:good plays all tasks."
+            )
         elif not self._rows:
-            text = "Nothing matches the filter. / changes it."
+            text = f"Nothing matches the filter. {shown_keys('runs.filter')} changes it, escape ends it."
         empty = self.query_one("#empty", Static)
         empty.display = bool(text)
         empty.update(Text(text))
@@ -226,7 +229,9 @@ class Runs(Screen[None]):
         if len(rows) == 1 and self.selected is not None and self.selected != rows[0]:
             rows.append(self.selected)
         if len(rows) != 2:
-            self.notify("mark two trajectories with x, then c compares them")
+            self.notify(
+                f"mark two trajectories with {shown_keys('runs.mark')}, then {shown_keys('runs.compare')} compares them"
+            )
             return
         try:
             left, right = (open_stored(RunDirectory(row.run), row.cell) for row in rows)

@@ -132,7 +132,7 @@ class Sweep(Screen[None]):
             view.run.record.device.name,
             f"K{protocol.k} {protocol.feedback} p{protocol.gate:g}",
         )
-        self.query_one(TopLine).show(left, "  ".join(words), state)
+        self.query_one(TopLine).show(left, f" {sign('dot')} ".join(words), state)
         self.query_one("#rates", Static).update(rates_text(colours, view))
         draw = histogram_text if self._map == "histogram" else transitions_text
         self.query_one("#map", Static).update(draw(colours, view))

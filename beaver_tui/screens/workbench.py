@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import ContentSwitcher, Static
 
 from beaver_tui.glyphs import category_sign, sign
-from beaver_tui.keymap import bindings
+from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import Opened, open_stored
 from beaver_tui.screens.errors import Errors
 from beaver_tui.screens.modals import Ask
@@ -311,7 +311,9 @@ class Workbench(Steering):
         plan: list[Cell] = self.opened.run.plan
         at = plan.index(self.opened.cell) + by
         if self.opened.live is not None and self.opened.going_on:
-            self.notify("this trajectory is live; stop it first (ctrl+c), or leave it with q and open another")
+            self.notify(
+                f"this trajectory is live: {shown_keys('app.interrupt')} stops it, {shown_keys('app.back')} leaves it to itself"
+            )
         elif not 0 <= at < len(plan):
             self.notify("no further trajectory in this run")
         else:
@@ -320,7 +322,7 @@ class Workbench(Steering):
     def action_replay(self, by: int) -> None:
         session = self.session
         if session.live:
-            self.notify("live: pause with space, or wait for the end")
+            self.notify(f"live: {shown_keys('workbench.pause')} holds the view still; a replay is for what is over")
             return
         session.seek(max(1, min(session.event_count, session.shown_events + by)))
         self.show()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.console import OverflowMethod
 from rich.text import Text
 
-from beaver_tui.glyphs import category_sign, sign
+from beaver_tui.glyphs import ascii_wanted, category_sign, sign
 from engine.text import plain_text
 
 Colours = Mapping[str, str]
@@ -26,7 +27,8 @@ def category_text(colours: Colours, category: str, words: str | None = None) -> 
 
 def harmless(text: str, style: str = "") -> Text:
     """Outside text on one line, never read as markup."""
-    return Text(" ".join(plain_text(text).split()), style=style, no_wrap=True, overflow="ellipsis")
+    overflow: OverflowMethod = "crop" if ascii_wanted() else "ellipsis"
+    return Text(" ".join(plain_text(text).split()), style=style, no_wrap=True, overflow=overflow)
 
 
 def lines_changed(added: int, removed: int) -> str:

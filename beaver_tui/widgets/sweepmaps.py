@@ -23,7 +23,8 @@ def rates_text(colours: Colours, view: SweepView) -> Text:
         if rate.over:
             text.append(f"  {rate.passed / rate.over:.0%} [{rate.low:.0%}, {rate.high:.0%}]", style=quiet)
         text.append("\n")
-    return text
+    text.rstrip()
+    return text.append("\n")
 
 
 def histogram_text(colours: Colours, view: SweepView) -> Text:

@@ -21,7 +21,6 @@ from beaver_tui.app import BeaverApp, Preferences, Start
 from beaver_tui.keymap import KEYS, Key
 from beaver_tui.palette import Actions
 from beaver_tui.screens.runs import Runs
-from beaver_tui.screens.workbench import Workbench
 from beaver_tui.widgets.rows import Rows
 from engine.rundir import RunDirectory
 from tests.support.until import until_async
@@ -53,6 +52,14 @@ class Driver:
     @property
     def screen(self) -> Any:
         return self.app.screen
+
+    async def ready(self) -> None:
+        """Wait until what the first screen shows is there."""
+        await self.pilot.pause()
+        home = next(screen for screen in self.app.screen_stack if isinstance(screen, Runs))
+        await self.until(lambda: home.loaded, "the runs are read")
+        await self.until(lambda: self.app.focused, "a pane has the focus")
+        await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -102,11 +109,7 @@ async def workbench(
     app = Bench(start or Start(runs=H200), preferences, **options)
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, pilot)
-        await pilot.pause()
-        if isinstance(app.screen, Runs):
-            await driver.until(lambda: app.screen.loaded, "the runs are read")
-        if isinstance(app.screen, Workbench):
-            await driver.until(lambda: app.screen.query("DiffView"), "the workbench is there")
+        await driver.ready()
         yield driver
         for opened in app.going_on:
             opened.live.cancel()
