@@ -143,8 +143,8 @@ def _refuse(task: Task, runs: list[Run]) -> None:
             raise Refused(f"{task.id}: cannot be run on this device: {lack}")
         for name, step in (("--build", run.evidence.build), ("--test", test)):
             if name == "--build" and step is not None and _fails_silently(step):
-                fault = f"exit code {step.exit_code}, and not a word"
-                raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
+                silent = f"exit code {step.exit_code}, and not a word"
+                raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {silent}")
             if step is not None and (fault := command_fault(step, task.spec.solution_file)) is not None:
                 raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
     outcomes = list(dict.fromkeys(plain_outcome(run.evidence) for run in runs))
