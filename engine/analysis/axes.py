@@ -21,7 +21,7 @@ from engine.analysis.rates import groups_by, setting_label
 from engine.analysis.robustness import Scores, Swing, flips, swings
 from engine.analysis.scoring import DEFAULT, Scoring, score
 from engine.analysis.taus import Tau, played_taus, scored_taus
-from engine.protocol import GateMode, Protocol
+from engine.protocol import Feedback, GateMode, Protocol, Sampling
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "A2": ("sampling", "temperature"),
@@ -65,6 +65,11 @@ def base_of(settings: Sequence[Protocol]) -> Protocol:
     return max(settings, key=lambda one: sum(axis_between(one, other) is not None for other in settings))
 
 
+def base_setting(frame: Frame) -> Protocol:
+    """``base_of`` the settings that were played. The Frame has a trajectory."""
+    return base_of([frame.settings[number] for number in np.unique(frame.trajectories.setting)])
+
+
 def axis_between(base: Protocol, other: Protocol) -> str | None:
     """The one played axis along which two settings differ; None for none and for more than that."""
     different = {name for name in Protocol.__struct_fields__ if getattr(base, name) != getattr(other, name)}
@@ -76,13 +81,13 @@ def axis_between(base: Protocol, other: Protocol) -> str | None:
 
 def axes_of(frame: Frame, scoring: Scoring = DEFAULT) -> list[Axis]:
     """Every axis with at least two settings. Settings that differ from the base along several axes are on none of them."""
-    played = [frame.settings[number] for number in np.unique(frame.trajectories.setting)]
-    if not played:
+    if not len(frame.trajectories):
         return []
-    base = base_of(played)
+    played = [frame.settings[number] for number in np.unique(frame.trajectories.setting)]
+    base = base_setting(frame)
     axes = [_gates(frame, base, scoring)]
     for axis, fields in FIELDS.items():
-        mine = [base, *(other for other in played if axis_between(base, other) == axis)]
+        mine = _along(axis, base, played)
         if len(mine) > 1:
             named = {str(getattr(setting, fields[0])): setting for setting in mine}
             at_base = str(getattr(base, fields[0]))
@@ -90,6 +95,12 @@ def axes_of(frame: Frame, scoring: Scoring = DEFAULT) -> list[Axis]:
             taus = played_taus(frame, at_base, labels, scoring)
             axes.append(_axis(axis, at_base, _sums(frame, named, scoring), taus))
     return [axis for axis in axes if len(axis.scores) > 1]
+
+
+def _along(axis: str, base: Protocol, played: Sequence[Protocol]) -> list[Protocol]:
+    """The base and the settings that differ from it along ``axis``, in the order of the axis' values."""
+    mine = [base, *(other for other in played if axis_between(base, other) == axis)]
+    return sorted(mine, key=lambda one: _place(getattr(one, FIELDS[axis][0])))
 
 
 Sums = dict[str, dict[str, tuple[Floats, Floats]]]
@@ -116,6 +127,11 @@ def _gates(frame: Frame, base: Protocol, scoring: Scoring) -> Axis:
             own |= {f"{gate:g}": gate} if source == base else {}
     mine = frame.where(rows.setting == frame.settings.index(base))
     return _axis("A1", f"{used:g}", sums, scored_taus(mine, used, own, scoring) if used in own.values() else {})
+
+
+def _place(value: Feedback | Sampling | int) -> int:
+    """Where a setting stands among its axis' values, from least to most."""
+    return value if isinstance(value, int) else list(type(value)).index(value)
 
 
 def _gate(protocol: Protocol) -> float:

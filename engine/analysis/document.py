@@ -34,6 +34,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Shown, ...], ...]
     note: str = ""
+    headline: bool = False
+    """Whether it is shown in full however long it is."""
 
 
 @dataclass(frozen=True)

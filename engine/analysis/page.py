@@ -40,6 +40,7 @@ th, td { padding: .25rem .7rem .25rem 0; text-align: left; border-bottom: 1px so
 th { color: var(--quiet); font-weight: 600; border-bottom-color: var(--quiet); }
 th.n, td.n { text-align: right; white-space: nowrap; }
 td.none { color: var(--quiet); font-style: italic; }
+summary { color: var(--primary); cursor: pointer; margin: .2rem 0 .5rem; }
 .note { color: var(--quiet); max-width: 62rem; font-size: .9rem; margin: .4rem 0; }
 .legend { font-size: .85rem; line-height: 2; }
 .key { white-space: nowrap; margin-right: 1rem; }
@@ -59,6 +60,9 @@ svg .dot { fill: var(--surface); }
 svg .cell { fill: var(--panel); fill-opacity: .5; }
 @media print { body { max-width: none; } .wide { overflow: visible; } }
 """
+
+LONG_TABLE = 24
+"""Rows from which a table is folded until somebody opens it."""
 
 PAGE_COLOURS = ("background", "foreground", "surface", "panel", "primary", "quiet")
 
@@ -111,7 +115,10 @@ def _table(table: Table) -> str:
     )
     rows = "".join(f"<tr>{''.join(map(_cell, row, figures))}</tr>" for row in table.rows)
     note = f'<p class="note">{_said(table.note)}</p>' if table.note else ""
-    return f'<h3>{_said(table.title)}</h3><div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}\n'
+    body = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    if len(table.rows) > LONG_TABLE and not table.headline:
+        body = f"<details><summary>{len(table.rows)} rows</summary>{body}</details>"
+    return f"<h3>{_said(table.title)}</h3>{body}{note}\n"
 
 
 def _cell(cell: Shown, figure: bool) -> str:

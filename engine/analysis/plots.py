@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import pairwise
+from math import ceil
 
 from engine.analysis.document import Curve, Heat, Ranks, Strip, clean
 
@@ -18,6 +19,9 @@ MARKS = "●■▲◆▼○□△"
 """One for each line of a chart, in turn."""
 SERIES = 8
 """Colours of lines: --s0 to --s7."""
+
+MOST_BANDS = 4
+"""Curves up to which each has its interval drawn: more areas over each other say nothing."""
 
 MOST_STRIPS = 400
 """Trajectories that are drawn one by one."""
@@ -39,14 +43,15 @@ def p_curves(curves: Sequence[Curve], x_label: str, y_label: str) -> str:
         return ""
     left, top, wide, high = 52.0, 14.0, 460.0, 250.0
     xs = sorted({x for curve in drawn for x, _ in curve.points})
-    most = max(y for curve in drawn for _, y in curve.points)
-    most = max(0.1, -(-most * 10 // 1) / 10)
+    step = _step(max(y for curve in drawn for _, y in curve.points))
+    steps = max(1, ceil(max(y for curve in drawn for _, y in curve.points) / step - 1e-9))
+    most = step * steps
     place = _scale(xs[0], xs[-1], left, left + wide)
     rise = _scale(0.0, most, top + high, top)
     parts = [
         f'<line class="grid" x1="{left}" x2="{left + wide}" y1="{rise(y):.1f}" y2="{rise(y):.1f}"/>'
         f'<text x="{left - 8}" y="{rise(y) + 4:.1f}" text-anchor="end">{100 * y:.0f}</text>'
-        for y in (most * step / 5 for step in range(6))
+        for y in (step * number for number in range(steps + 1))
     ]
     last = -100.0
     for x in xs:
@@ -59,7 +64,8 @@ def p_curves(curves: Sequence[Curve], x_label: str, y_label: str) -> str:
         corners = " ".join(f"{place(x):.1f},{rise(y):.1f}" for x, y in curve.points)
         mark = MARKS[index % len(MARKS)]
         colour = f"var(--s{index % SERIES})"
-        if band := _band(curve, place, rise):
+        band = _band(curve, place, rise, most) if len(drawn) <= MOST_BANDS else ""
+        if band:
             parts.append(f'<polygon class="band" fill="{colour}" points="{band}"/>')
         dash = DASHES[index % len(DASHES)]
         parts.append(f'<polyline class="line" stroke="{colour}" stroke-dasharray="{dash}" points="{corners}"/>')
@@ -221,18 +227,23 @@ class _Scale:
         return self._start + (value - self._low) * self._slope
 
 
+def _step(most: float) -> float:
+    """Between two lines of a grid with at most five of them, in numbers that people count in."""
+    return next((step for step in (0.02, 0.05, 0.1, 0.2) if most <= 5 * step), 0.25)
+
+
 def _scale(low: float, high: float, start: float, end: float) -> _Scale:
     return _Scale(low, high, start, end)
 
 
-def _band(curve: Curve, place: _Scale, rise: _Scale) -> str:
-    """Corners of the area between the bounds of a curve's intervals; empty when one is missing."""
+def _band(curve: Curve, place: _Scale, rise: _Scale, most: float) -> str:
+    """Corners of the area between the bounds of a curve's intervals, cut off at ``most``; empty when one is missing."""
     bounds = [bound for bound in curve.spread if bound is not None]
     if len(bounds) != len(curve.points):
         return ""
     upper = [(x, high) for (x, _), (_, high) in zip(curve.points, bounds, strict=True)]
     lower = [(x, low) for (x, _), (low, _) in zip(curve.points, bounds, strict=True)]
-    return " ".join(f"{place(x):.1f},{rise(min(y, 1.0)):.1f}" for x, y in [*upper, *reversed(lower)])
+    return " ".join(f"{place(x):.1f},{rise(min(y, most)):.1f}" for x, y in [*upper, *reversed(lower)])
 
 
 def _spread(places: Sequence[float], apart: float = LINE) -> list[float]:

@@ -4,7 +4,7 @@ of it all is the protocol's."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -77,8 +77,8 @@ def report(frame: Frame, facts: Mapping[str, str], wishes: Wishes) -> Document:
         return Document("Report", (*sections, Section("Scores", note=nothing)), head)
     scoring = Scoring(gate=gate, asymmetric=wishes.asymmetric)
     scored = score(frame, scoring)
-    sections += [scores_section(scored), gate_section(frame, scoring), *failure_sections(scored)]
-    sections += axes_section(frame, scoring)
+    sections += [scores_section(scored), *axes_section(frame, scoring), gate_section(frame, scoring)]
+    sections += failure_sections(scored)
     if wishes.compare:
         sections.append(compare_section(scored))
     return Document("Report", tuple(sections), head)
@@ -141,9 +141,8 @@ def scores_section(scored: Scored) -> Section:
         "pass@k divides by tasks, debug_rate@k by tasks that failed at iteration 1, compile_rate@1 by first candidates. The bootstrap "
         f"draws tasks. Eq. 5 takes the last iteration from {own} trajectories on a start of the fixer's own.{left_out}"
     )
-    return Section(
-        "Scores", (table("scores", "pass@k and its intervals", names, rows, note), _effort(scored), *_strata(scored))
-    )
+    scores = replace(table("scores", "pass@k and its intervals", names, rows, note), headline=True)
+    return Section("Scores", (scores, _effort(scored), *_strata(scored)))
 
 
 def interval_cell(found: Interval) -> Shown:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.analysis.axes import base_setting
 from engine.analysis.document import Heat, Section, Strip, Table, clean, count, missing, table, words
 from engine.analysis.frame import CATEGORIES, SIGNALS, Frame
 from engine.analysis.metrics import fix_rate_by_bucket, fix_rate_by_category
-from engine.analysis.rates import AnalysisError, Tally, groups_by, rates_by
+from engine.analysis.rates import AnalysisError, Tally, groups_by, rates_by, setting_label
 from engine.analysis.rescore import owners, rate_cell
 from engine.analysis.scoring import Scored
 from engine.analysis.stagnation import TABLE_7, dominant_signal, sensitivity, stagnation_rates
@@ -127,35 +128,33 @@ def _stops(frame: Frame) -> Table:
 
 
 def _strips(frame: Frame) -> list[Strip]:
-    table_, rows = frame.trajectories, frame.iterations
-    stops, found = frame.labels("stop_reason"), []
-    order = np.lexsort((table_.attempt, table_.fixer, table_.task, table_.setting))[:MOST_STRIPS]
-    for place in order:
-        first, length = int(table_.first[place]), int(table_.length[place])
-        fixer = clean(frame.names["fixer"][table_.fixer[place]])
-        setting = f" {int(table_.setting[place]) + 1}" if len(frame.settings) > 1 else ""
+    """Of the base setting, by task."""
+    mine = frame.where(frame.trajectories.setting == frame.settings.index(base_setting(frame)))
+    columns, rows = mine.trajectories, mine.iterations
+    stops, found = mine.labels("stop_reason"), []
+    for place in np.lexsort((columns.attempt, columns.fixer, columns.task))[:MOST_STRIPS]:
+        first, length = int(columns.first[place]), int(columns.length[place])
         found.append(
             Strip(
-                clean(frame.names["task"][table_.task[place]]),
-                fixer + setting,
+                clean(mine.names["task"][columns.task[place]]),
+                clean(mine.names["fixer"][columns.fixer[place]]),
                 tuple(CATEGORIES[code] for code in rows.category[first : first + length]),
-                clean(stops[table_.stop_reason[place]]),
+                clean(stops[columns.stop_reason[place]]),
             )
         )
     return found
 
 
 def _strips_note(frame: Frame) -> str:
+    base = base_setting(frame)
+    mine = int((frame.trajectories.setting == frame.settings.index(base)).sum())
     notes = []
     if len(frame.settings) > 1:
-        from engine.analysis.rates import setting_label
-
-        named = ", ".join(f"{number} {setting_label(protocol)}" for number, protocol in enumerate(frame.settings, 1))
-        notes.append(f"The number behind a fixer is its setting: {named}.")
-    if any(protocol.sampling is Sampling.REPEATED for protocol in frame.settings):
+        notes.append(f"Drawn are those of the base setting ({setting_label(base)}).")
+    if base.sampling is Sampling.REPEATED:
         notes.append("Attempts of repeated sampling follow each other.")
-    if len(frame.trajectories) > MOST_STRIPS:
-        notes.append(f"The first {MOST_STRIPS} of {len(frame.trajectories)} are drawn.")
+    if mine > MOST_STRIPS:
+        notes.append(f"The first {MOST_STRIPS} of {mine} are drawn.")
     return " ".join(notes)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.analysis.axes import base_of
+from engine.analysis.axes import base_setting
 from engine.analysis.document import Curve, Section, Shown, Table, clean, count, number, share, table
 from engine.analysis.frame import Frame
 from engine.analysis.intervals import wilson
 from engine.analysis.performance import THRESHOLDS, Timings, allowed_thresholds, degeneration, p_sweep, timings
-from engine.analysis.rates import Figure, Groups, Rate, groups_by, rates_by
+from engine.analysis.rates import Figure, Groups, Rate, groups_by, rates_by, setting_label
 from engine.analysis.rescore import owners, rate_cell
 from engine.analysis.scoring import Scoring, score
 
@@ -31,7 +31,7 @@ def gate_section(frame: Frame, scoring: Scoring) -> Section:
 
 
 def _curves(frame: Frame, groups: Groups, rates: dict[float, list[Rate]]) -> tuple[Curve, ...]:
-    base = _base_label(frame)
+    base = setting_label(base_setting(frame))
     found = []
     for row, key in enumerate(groups.keys):
         if key[0] != base:
@@ -46,14 +46,6 @@ def _curves(frame: Frame, groups: Groups, rates: dict[float, list[Rate]]) -> tup
             spread.append((around.low, around.high) if around.low is not None and around.high is not None else None)
         found.append(Curve(clean(key[1]), tuple(points), tuple(spread)))
     return tuple(found)
-
-
-def _base_label(frame: Frame) -> str:
-    from engine.analysis.rates import setting_label
-
-    return setting_label(
-        base_of([frame.settings[number] for number in sorted(set(frame.trajectories.setting.tolist()))])
-    )
 
 
 def _degeneration(frame: Frame, scoring: Scoring, groups: Groups) -> Table:
