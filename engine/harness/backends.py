@@ -1,4 +1,4 @@
-"""The nvcc and make backends: a task's commands, made to fit the device that is here. Every rewrite is recorded in words."""
+"""A task's commands, made to fit the device that is here. Every rewrite is recorded in words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from pathlib import Path
 
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
+from engine.harness.adapt import adapt
 from engine.task import Task
 
 SANITIZER_EXIT = 99
 """What compute-sanitizer is asked to exit with when it found something."""
 
-_NATIVE = re.compile(r"(?<![\w-])(-arch|--gpu-architecture)([= ])native\b")
+_OWN_SANITIZER = re.compile(r"\bpython3? \S*run_sanitizer\.py ")
+"""A test that runs the sanitizer itself: ours must watch the program, not that."""
+
+_OWN_ARCH = re.compile(r"^ARCH\s*[:?]?=.*(?:compute|sm)_\d", re.MULTILINE)
+"""A makefile that says which architectures it builds for runs wherever its PTX does."""
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
@@ -41,37 +46,40 @@ class Command:
 
 
 def build_command(task: Task, device: Device) -> Command:
-    """The build for ``device``. nvcc only warns about -arch=native where it sees no GPU, and a build's sandbox shows it none:
-    the architecture is always written out."""
+    """The build for ``device``; its architecture is always written out."""
     arch = task.spec.arch_exact or device.arch
-    text, count = _NATIVE.subn(lambda match: f"{match[1]}{match[2]}{arch}", task.spec.build_cmd)
-    rewrites = [f"-arch=native is {arch}, for {device.name}"] if count else []
-    if task.spec.backend == "make" and not re.search(r"\bARCH=", text):
+    text, rewrites = adapt(task.spec.build_cmd, device, arch)
+    makefiles = _makefiles(task)
+    given = re.search(r"\b(?:ARCH|GPU)=", text) or _OWN_ARCH.search(makefiles)
+    if task.spec.backend == "make" and not given:
         text = re.sub(r"(?<![\w./-])make(?![\w.-])", f"make ARCH=-arch={arch}", text, count=1)
         rewrites.append(f"make is given ARCH=-arch={arch}")
-    flags = device.build_flags(text + _makefiles(task))
+    flags = device.build_flags(text + makefiles)
     if flags:
         rewrites.append(f"nvcc is given {' '.join(flags)}, for {device.name}")
     return Command(text, tuple(rewrites), flags)
 
 
 def _makefiles(task: Task) -> str:
-    """Where a make task keeps nvcc's flags."""
+    """Where a make task keeps nvcc's flags; libraries beside it are built by nobody."""
     names = [name for name in task.harness_files if Path(name).name in _MAKEFILES or name.endswith(".mk")]
+    names = [name for name in names if not name.startswith(tuple(f"{folder}/" for folder in task.libraries))]
     return "".join(f"\n{task.harness_files[name].read_text('utf-8', 'replace')}" for name in names)
 
 
-def test_command(task: Task) -> str:
+def test_command(task: Task, device: Device) -> Command:
     """What runs in the candidate's sandbox as the test: the driver of a checked task, the whole test of another."""
     if task.spec.check is not None:
-        return task.spec.check.run
+        return Command(task.spec.check.run)
     assert task.spec.test_cmd is not None
-    return task.spec.test_cmd
+    text, rewrites = adapt(task.spec.test_cmd, device, task.spec.arch_exact or device.arch)
+    return Command(text, tuple(rewrites))
 
 
 def sanitizer_command(program: Path, tool: str, test: str) -> str:
     """The test under compute-sanitizer. A test that is more than one program goes through a shell, whose children are
     watched too."""
+    test = _OWN_SANITIZER.sub("", test)
     simple = re.fullmatch(r"[\w./ =:,+-]+", test) is not None
     target = test if simple else f"--target-processes all /bin/sh -c {shlex.quote(test)}"
     options = f"--tool {tool} --error-exitcode {SANITIZER_EXIT} --print-limit 10"

@@ -74,7 +74,8 @@ class Examination:
         self._task, self._spec, self._device = job.task, job.task.spec, steps.stand.device
         self._toolkit = steps.stand.toolkit
         self._budgets = self._spec.budgets(self._device.kind)
-        self._test = backends.test_command(job.task)
+        test = backends.test_command(job.task, self._device)
+        self._test, self._test_rewrites = test.text, test.rewrites
         self._checker: Checker | None = None
         self._evidence = Evidence(
             id=job.task.id, solution_file=self._spec.solution_file, harness_files=sorted(job.task.harness_files)
@@ -140,7 +141,8 @@ class Examination:
         # without a GPU the architecture is our guess: an instruction that it lacks is not the candidate's fault
         self._evidence.build.arch_rewritten = bool(command.rewrites) and self._device.kind != "cuda"
         record = await aside(ended.printed, ended.record, command.text)
-        self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=list(command.rewrites)))
+        rewrites = list(dict.fromkeys((*command.rewrites, *self._test_rewrites)))
+        self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=rewrites))
         return ended
 
     async def build_with_lines(self, workspace: Workspace) -> Ended:
@@ -271,7 +273,7 @@ class Examination:
 
     async def time(self, workspace: Workspace, checker: Checker | None) -> None:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
-        command = self._spec.check.time if self._spec.check is not None else self._spec.test_cmd
+        command = self._spec.check.time if self._spec.check is not None else self._test
         if (
             self._spec.timing_parser is None
             or command is None

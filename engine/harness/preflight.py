@@ -9,7 +9,9 @@ from __future__ import annotations
 import ctypes.util
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from engine.devices.base import Device
@@ -17,6 +19,11 @@ from engine.devices.toolkit import Toolkit
 from engine.task import Task
 
 _LACKS = ("min_sm", "arch_exact", "requires")
+
+_SANITIZER = "program:compute-sanitizer"
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+"""What runs a task's own Python programs: a sandbox shows no other."""
 
 _DYNAMIC_LOADING = ("dlopen", "dlsym", "dlvsym", "dlmopen")
 """Where a library is forbidden, so are the ways to reach it by a name put together at run time."""
@@ -55,8 +62,10 @@ def _machine(task: Task, device: Device, toolkit: Toolkit | None) -> Iterator[st
         reason = device.missing_library(name) if kind == "lib" else None
         if reason is not None:
             yield f"requires: {need}: {reason}"
+        elif need == _SANITIZER and toolkit is not None and device.sanitizer(toolkit, Path()) is not None:
+            continue  # the device brings its own
         elif not _present(kind, name, toolkit):
-            yield f"requires: {need}"
+            yield f"requires: {need}" + (f" in {SYSTEM_PYTHON}" if kind == "module" else "")
 
 
 def _present(kind: str, name: str, toolkit: Toolkit | None) -> bool:
@@ -66,11 +75,26 @@ def _present(kind: str, name: str, toolkit: Toolkit | None) -> bool:
     if kind == "header":
         places = [*(root / "include" for root in roots), *(root / "targets/x86_64-linux/include" for root in roots)]
         return any((place / name).is_file() for place in (*places, Path("/usr/include"), Path("/usr/local/include")))
+    if kind == "module":
+        return _importable(name)
     if kind == "lib":
         patterns = [root.glob(f"lib*/lib{name}.so*") for root in roots]
         patterns += [root.glob(f"targets/*/lib/lib{name}.so*") for root in roots]
         return ctypes.util.find_library(name) is not None or any(next(found, None) for found in patterns)
     return False
+
+
+@cache
+def _importable(module: str) -> bool:
+    """Whether a task's Python would find the module; without the environment of ours, as a sandbox starts it."""
+    program = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
+    try:
+        ended = subprocess.run(
+            [SYSTEM_PYTHON, "-I", "-c", program, module], timeout=30, check=False, capture_output=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ended.returncode == 0
 
 
 def _solution(task: Task, code: bytes) -> Iterator[str]:

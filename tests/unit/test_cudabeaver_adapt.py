@@ -1,0 +1,96 @@
+"""Commands that carry their author's machine are made to fit this one, and say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.corpora import load_corpus
+from engine.devices.base import Device
+from engine.harness.adapt import adapt
+from engine.harness.backends import build_command, sanitizer_command
+from engine.harness.backends import test_command as command_of_test
+from engine.harness.preflight import machine_lacks, preflight
+from engine.task import Task
+from tests.support.checkouts import FAMILIES, write_checkout
+
+H200 = Device("H200", sm=90)
+
+
+def only(root: Path, family: str) -> Task:
+    return next(iter(load_corpus(write_checkout(root, family)).tasks.values()))
+
+
+@pytest.mark.parametrize(
+    ("sm", "text", "becomes"),
+    [
+        (90, "nvcc -arch=native a.cu", "nvcc -arch=sm_90 a.cu"),
+        (120, "nvcc --gpu-architecture native a.cu", "nvcc --gpu-architecture sm_120 a.cu"),
+        (90, "set_gpu_arch(['Blackwell'])", "set_gpu_arch(['Hopper'])"),
+        (89, "set_gpu_arch(['Blackwell'])", "set_gpu_arch(['Ada'])"),
+        (80, "make GPU=RTX5070 clean && make GPU=RTX5070", "make GPU=A100 clean && make GPU=A100"),
+        (90, "python a.py && python b.py", "python3 a.py && python3 b.py"),
+    ],
+)
+def test_what_names_a_machine_names_this_one(sm: int, text: str, becomes: str):
+    changed, notes = adapt(text, Device("a GPU", sm=sm), f"sm_{sm}")
+    assert changed == becomes
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nvcc -gencode arch=compute_80,code=[sm_80,compute_80] a.cu",
+        "./python_test a.py",
+        "python3 a.py",
+        "cat GPU=RTX5070",
+        "make GPU=H100",
+        'grep "python " a.txt',
+    ],
+)
+def test_what_fits_already_stays(text: str):
+    assert adapt(text, H200, "sm_90") == (text, [])
+
+
+def test_a_gpu_that_the_makefiles_do_not_know_keeps_the_authors_name():
+    assert adapt("make GPU=RTX5070", Device("a GPU", sm=86), "sm_86") == ("make GPU=RTX5070", [])
+
+
+def test_the_test_is_adapted_too(tmp_path: Path):
+    command = command_of_test(only(tmp_path, "kernelbench"), H200)
+    assert "set_gpu_arch(['Hopper'])" in command.text
+    assert command.rewrites == ("extensions are built for Hopper: set_gpu_arch(['Hopper'])", "python is python3")
+
+
+def test_extensions_are_built_in_the_workspace(tmp_path: Path):
+    assert 'TORCH_EXTENSIONS_DIR="$PWD/' in command_of_test(only(tmp_path, "kernelbench"), H200).text
+
+
+def test_a_makefile_that_names_its_architectures_keeps_them(tmp_path: Path):
+    command = build_command(only(tmp_path, "cutlass"), H200)
+    assert command.text == FAMILIES["cutlass"]["build"]
+
+
+def test_a_makefile_that_goes_by_the_gpus_name_is_given_no_other_flags(tmp_path: Path):
+    command = build_command(only(tmp_path, "thunderkittens"), H200)
+    assert command.text == "cd kernels/scale && make GPU=H100 clean && make GPU=H100"
+
+
+def test_the_sanitizer_watches_the_program_and_not_the_tests_own_sanitizer():
+    command = sanitizer_command(Path("/opt/compute-sanitizer"), "memcheck", "python3 test/run_sanitizer.py ./test.out")
+    assert command.endswith("--print-limit 10 ./test.out")
+
+
+def test_a_python_module_that_is_not_here_is_what_the_machine_lacks(tmp_path: Path):
+    task = only(tmp_path, "cuda")
+    task.spec.requires.append("module:no_such_module")
+    lack = machine_lacks(preflight(task, task.broken, H200, None))
+    assert lack == "requires: module:no_such_module in /usr/bin/python3"
+
+
+def test_a_python_module_that_is_here_is_no_lack(tmp_path: Path):
+    task = only(tmp_path, "cuda")
+    task.spec.requires.append("module:json")
+    assert preflight(task, task.broken, H200, None) == []
