@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from engine.analysis.frame import CATEGORIES, PASSED, Floats, Frame, Ints
-from engine.analysis.rates import Rate, Tally, tally_of
+from engine.analysis.rates import Rate, Tally, each, everyone, tally_of
 from engine.analysis.scoring import DEFAULT, Scored, Scoring, score, sum_of
 from engine.verdict.categories import OUTCOME_BUCKETS
 
@@ -78,7 +78,7 @@ def pass_at_k(scored: Scored) -> Tally:
     chances = _unbiased(draws.kept[enough], draws.right[enough], draws.budget[enough])
     rows = np.concatenate((alone, draws.rows[enough]))
     hits = np.concatenate((scored.solved[alone].astype(np.float64), chances))
-    return Tally("pass@k", "tasks", rows, hits, np.ones(len(rows)), left_out=int((~enough).sum()))
+    return Tally("pass@k", "tasks", rows, hits, each(len(rows)), left_out=int((~enough).sum()))
 
 
 def pass_at_1(scored: Scored) -> Tally:
@@ -88,15 +88,14 @@ def pass_at_1(scored: Scored) -> Tally:
     draws = _draws(scored)
     rows = np.concatenate((alone, draws.rows))
     hits = np.concatenate((scored.first_passes[alone].astype(np.float64), draws.right / draws.kept))
-    return Tally("pass@1", "tasks", rows, hits, np.ones(len(rows)))
+    return Tally("pass@1", "tasks", rows, hits, each(len(rows)))
 
 
 def debug_rate(scored: Scored) -> Tally:
     """debug_rate@k (D.3): of the tasks that failed at iteration 1, those that passed later within the budget."""
     failed = ~scored.repeated & ~scored.first_passes
     why = "no task failed at iteration 1" if not scored.repeated.any() else _REPEATED
-    rows = np.arange(len(failed))
-    return tally_of("debug_rate@k", "tasks that failed at iteration 1", rows, scored.solved & failed, failed, why)
+    return tally_of("debug_rate@k", "tasks that failed at iteration 1", scored.solved & failed, failed, why)
 
 
 def identity_gap(pass_1: Rate, pass_k: Rate, debug: Rate) -> float | None:
@@ -111,12 +110,10 @@ def fix_rate_by_category(scored: Scored) -> dict[str, Tally]:
     """fix_rate[c] (D.3): of the trajectories whose iteration 1 was of category c, those that passed. ``passed`` has no row: it
     would be trivially 1. For repeated sampling nothing is fixed later, and attempts are left out."""
     first = scored.frame.iterations.category[scored.frame.trajectories.first]
-    rows = np.arange(len(first))
     return {
         name: tally_of(
             f"fix_rate[{name}]",
             f"tasks that began with {name}",
-            rows,
             scored.solved,
             ~scored.repeated & (first == code),
         )
@@ -131,14 +128,9 @@ def fix_rate_by_bucket(frame: Frame, scoring: Scoring = DEFAULT) -> dict[str, Ta
     solved = pass_at_k(scored)
     tallies = {}
     for name in START_BUCKETS:
-        chosen = frame.of("bucket", name)[solved.rows]
-        tallies[name] = tally_of(
-            f"fix_rate[{name}]",
-            f"tasks that start as {name}",
-            solved.rows,
-            solved.hits,
-            np.where(chosen, solved.base, 0.0),
-        )
+        rows = np.flatnonzero(frame.of("bucket", name)[solved.rows])
+        of, why = f"tasks that start as {name}", "no such task"
+        tallies[name] = Tally(f"fix_rate[{name}]", of, solved.rows[rows], solved.hits[rows], each(len(rows)), why)
     return tallies
 
 
@@ -147,25 +139,22 @@ def compile_rate(scored: Scored) -> Tally:
     attempt for repeated sampling."""
     broken = [code for code, name in enumerate(CATEGORIES) if OUTCOME_BUCKETS[name] == "compile_error"]
     first = scored.frame.iterations.category[scored.frame.trajectories.first]
-    rows = np.arange(len(first))
-    return Tally(
-        "compile_rate@1", "first candidates", rows, (~np.isin(first, broken)).astype(float), np.ones(len(rows))
-    )
+    hits = (~np.isin(first, broken)).astype(np.float64)
+    return Tally("compile_rate@1", "first candidates", everyone(len(hits)), hits, each(len(hits)))
 
 
 def truncated_rate(frame: Frame) -> Tally:
     """Replies that the token limit cut off, of all iterations (protocol 11). One unit a trajectory."""
     hits = sum_of(frame, frame.iterations.truncated)
     lengths = frame.trajectories.length.astype(np.float64)
-    return Tally("truncated", "iterations", np.arange(len(lengths)), hits, lengths)
+    return Tally("truncated", "iterations", everyone(len(lengths)), hits, lengths)
 
 
 def iterations_to_fix(scored: Scored) -> Tally:
     """Mean number of the first passing iteration, over the solved trajectories of iterative repair."""
     solved = scored.solved & ~scored.repeated
-    rows = np.arange(len(solved))
     return tally_of(
-        "iterations to fix", "solved tasks", rows, scored.first_pass.astype(np.float64), solved, "nothing was solved"
+        "iterations to fix", "solved tasks", scored.first_pass.astype(np.float64), solved, "nothing was solved"
     )
 
 
@@ -189,5 +178,4 @@ def _spent(scored: Scored, values: Floats, name: str) -> Tally:
     until = rows.number <= scored.first_pass[rows.trajectory]
     spent = sum_of(scored.frame, np.where(until, values, 0.0))
     known = scored.solved & ~scored.repeated & ~np.isnan(spent)
-    places = np.arange(len(spent))
-    return tally_of(name, "solved tasks that tell it", places, spent, known, "nothing was solved, or no reply told it")
+    return tally_of(name, "solved tasks that tell it", spent, known, "nothing was solved, or no reply told it")

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.analysis.frame import PASSED, Floats, Frame
 from engine.analysis.metrics import pass_at_k
-from engine.analysis.rates import Figure, Rate, Tally
+from engine.analysis.rates import Figure, Rate, Tally, each
 from engine.analysis.scoring import DEFAULT, Scored, Scoring, score
 
 THRESHOLDS: Final = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.5)
@@ -91,7 +91,7 @@ def degenerated(scored: Scored) -> Tally:
         "measured passes after iteration 1",
         rows,
         (speedup[rows] < 1.0).astype(np.float64),
-        np.ones(len(rows)),
+        each(len(rows)),
         "no measured pass after iteration 1",
     )
 

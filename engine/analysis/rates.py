@@ -70,10 +70,20 @@ class Tally:
         return Rate(float(self.hits.sum()), float(self.base.sum()), self.of, self.why)
 
 
-def tally_of(name: str, of: str, rows: Ints, hits: Bools | Floats, base: Bools | Floats, why: str = "") -> Tally:
-    """A Tally of the units whose ``base`` is not 0; ``hits`` of others are dropped."""
-    kept = base > 0
-    return Tally(name, of, rows[kept], hits[kept].astype(np.float64), base[kept].astype(np.float64), why)
+def each(count: int) -> Floats:
+    """A base of one for each unit, in the memory of one."""
+    return np.broadcast_to(np.float64(1.0), (count,))
+
+
+def everyone(count: int) -> Ints:
+    """The rows of a tally whose units are all trajectories."""
+    return np.arange(count, dtype=np.int32)
+
+
+def tally_of(name: str, of: str, hits: Bools | Floats, chosen: Bools, why: str = "") -> Tally:
+    """A Tally whose units are the chosen trajectories, each with a base of one; ``hits`` of others are dropped."""
+    rows = np.flatnonzero(chosen).astype(np.int32)
+    return Tally(name, of, rows, hits[rows].astype(np.float64), each(len(rows)), why)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.analysis.frame import Bools, Floats, Frame, Ints
-from engine.analysis.intervals import LEVEL, RESAMPLES, SEED, Interval, percentile_interval, task_sums, task_weights
+from engine.analysis.intervals import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Interval,
+    Weights,
+    percentile_interval,
+    task_sums,
+    task_weights,
+)
 from engine.analysis.rates import AnalysisError, Figure, Groups, Tally
 from engine.analysis.robustness import kendall, tau_b
 
@@ -36,7 +45,7 @@ def compared(frame: Frame, tally: Tally, groups: Groups, settings: Sequence[str]
     """The rate of every fixer at every one of ``settings`` (labels), over the common tasks. ``groups`` are ``groups_by(frame)``.
     Raises AnalysisError for a setting that no trajectory has."""
     table = _table(frame, tally, groups, settings)
-    rates = _rates(table, table.common.astype(np.float64)[None, :])[0]
+    rates = _rates(table, table.common.astype(np.float32)[None, :])[0]
     scores = {
         setting: dict(zip(table.fixers, map(float, row), strict=True))
         for setting, row in zip(settings, rates, strict=True)
@@ -120,7 +129,7 @@ def _table(frame: Frame, tally: Tally, groups: Groups, settings: Sequence[str]) 
     return _Table(fixers, missing, hits, base, common, np.asarray(played.any(axis=(1, 2))))
 
 
-def _rates(table: _Table, weights: Floats) -> Floats:
+def _rates(table: _Table, weights: Weights) -> Floats:
     """Rates under every row of task weights: shape (rows, settings, fixers)."""
     shape = table.hits.shape
     totals = [

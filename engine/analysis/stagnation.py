@@ -81,17 +81,14 @@ def stagnation_rates(frame: Frame, bits: Ints | None = None) -> dict[str, Tally]
     signal's share of the failing tasks (Table 6's columns, which sum to the overall rate)."""
     ends = stagnated(frame, bits)
     every, failed = iterative(frame), failing(frame)
-    places = np.arange(len(ends))
     oscillates = ends == SIGNALS.index(Signal.CATEGORY_OSCILLATION)
     tallies = {
-        "stagnation": tally_of("stagnation_rate, all tasks", "tasks", places, ends >= 0, every, _WHY),
-        "stagnation_failing": tally_of("stagnation_rate, failing tasks", "failing tasks", places, ends >= 0, failed, "no task failed"),
-        "oscillation": tally_of("oscillation_rate", "tasks", places, oscillates, every, _WHY),
+        "stagnation": tally_of("stagnation_rate, all tasks", "tasks", ends >= 0, every, _WHY),
+        "stagnation_failing": tally_of("stagnation_rate, failing tasks", "failing tasks", ends >= 0, failed, "no task failed"),
+        "oscillation": tally_of("oscillation_rate", "tasks", oscillates, every, _WHY),
     }  # fmt: skip
     for code, name in enumerate(SIGNALS):
-        tallies[name] = tally_of(
-            f"{name}, failing tasks", "failing tasks", places, ends == code, failed, "no task failed"
-        )
+        tallies[name] = tally_of(f"{name}, failing tasks", "failing tasks", ends == code, failed, "no task failed")
     return tallies
 
 
@@ -136,6 +133,6 @@ def sensitivity(frame: Frame, variants: Sequence[Thresholds] = TABLE_7) -> list[
     found = []
     for variant in variants:
         ends = stagnated(frame, rerun(frame, variant))
-        tally = tally_of(str(variant), "failing tasks", np.arange(len(ends)), ends >= 0, failed, "no task failed")
+        tally = tally_of(str(variant), "failing tasks", ends >= 0, failed, "no task failed")
         found.append(Sensitivity(variant, tally, int((stopped & (ends < 0)).sum())))
     return found

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.analysis.frame import CATEGORIES, Bools, Frame, Ints
-from engine.analysis.rates import Rate, Tally, tally_of
+from engine.analysis.rates import Rate, Tally, each, everyone, tally_of
 from engine.analysis.scoring import Scored, any_of
 from engine.analysis.stagnation import iterative
 from engine.verdict.categories import SEVERITY
@@ -67,9 +67,8 @@ def progression_rate(scored: Scored) -> Tally:
     frame = scored.frame
     failed = ~scored.first_passes & ~scored.repeated
     climbed = any_of(frame, climbs(frame) & scored.within)
-    places = np.arange(len(failed))
     return tally_of(
-        "progression_rate", "tasks that failed at iteration 1", places, climbed, failed, "no task failed at iteration 1"
+        "progression_rate", "tasks that failed at iteration 1", climbed, failed, "no task failed at iteration 1"
     )
 
 
@@ -87,9 +86,9 @@ def unique_by_task(frame: Frame) -> Tally:
     table, rows = frame.trajectories, frame.iterations
     distinct = np.zeros(len(table))
     if len(rows):
-        order = np.lexsort((rows.solution, rows.trajectory))
-        owner, solution = rows.trajectory[order], rows.solution[order]
-        new = np.concatenate(([True], (owner[1:] != owner[:-1]) | (solution[1:] != solution[:-1]))) & (solution >= 0)
-        distinct = np.bincount(owner[new], minlength=len(table)).astype(np.float64)
+        span = int(rows.solution.max()) + 2
+        keys = np.sort(rows.trajectory.astype(np.int64) * span + rows.solution + 1)
+        new = np.concatenate(([True], keys[1:] != keys[:-1])) & (keys % span > 0)
+        distinct = np.bincount(keys[new] // span, minlength=len(table)).astype(np.float64)
     ratio = distinct / np.maximum(table.length, 1)
-    return Tally("unique_approach_ratio, per task", "trajectories", np.arange(len(table)), ratio, np.ones(len(table)))
+    return Tally("unique_approach_ratio, per task", "trajectories", everyone(len(table)), ratio, each(len(table)))
