@@ -129,9 +129,12 @@ def _gates(frame: Frame, base: Protocol, scoring: Scoring) -> Axis:
     return _axis("A1", f"{used:g}", sums, scored_taus(mine, used, own, scoring) if used in own.values() else {})
 
 
-def _place(value: Feedback | Sampling | int) -> int:
+_ORDER: tuple[str, ...] = (*Sampling, *Feedback)
+
+
+def _place(value: str | int) -> int:
     """Where a setting stands among its axis' values, from least to most."""
-    return value if isinstance(value, int) else list(type(value)).index(value)
+    return value if isinstance(value, int) else _ORDER.index(value)
 
 
 def _gate(protocol: Protocol) -> float:

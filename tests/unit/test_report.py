@@ -183,6 +183,27 @@ def test_swing_tau_ranks_and_flips_of_a_known_sweep():
     assert {name: (row[0], row[place]) for name, row in ranks.ranks.items()} == {"one": (1.0, 2.0), "two": (2.0, 1.0)}
 
 
+def test_settings_stand_in_the_order_of_their_axis_and_the_base_is_what_most_differ_from():
+    played = [
+        Protocol(history=3),
+        read_protocol(None, {"feedback": "L0"}),
+        PAPER,
+        Protocol(history=1),
+        read_protocol("paper-repeated"),
+    ]
+    frame = frame_from(
+        [trajectory("a", fixer, PASS, protocol=protocol) for protocol in played for fixer in ("one", "two")]
+    )
+    axes = {axis.name: axis for axis in axes_of(frame)}
+    assert {name: (axis.base, list(axis.scores)) for name, axis in axes.items() if name != "A1"} == {
+        "A2": ("iterative", ["iterative", "repeated"]),
+        "A3": ("L3", ["L0", "L3"]),
+        "A4": ("4", ["1", "3", "4"]),
+    }
+    assert axes["A2"].scores["repeated"] == {}  # one attempt is fewer than K
+    assert told(frame).sections
+
+
 def test_an_axis_counts_only_tasks_that_a_fixer_has_at_all_of_its_settings():
     records = [*two_fixers(), trajectory("a", "one", PASS, protocol=Protocol(history=2))]
     (axis,) = (axis for axis in axes_of(frame_from(records)) if axis.name == "A4")
