@@ -14,6 +14,7 @@ from engine.analysis.document import (
     Section,
     Shown,
     Table,
+    clean,
     count,
     interval,
     missing,
@@ -38,7 +39,7 @@ from engine.analysis.rates import AnalysisError, Rate, groups_by, rates_by
 from engine.analysis.report_axes import axes_section
 from engine.analysis.report_failures import failure_sections
 from engine.analysis.report_gate import gate_section
-from engine.analysis.rescore import owners, rate_cell
+from engine.analysis.rescore import owners, rate_cell, unmeasured_passes
 from engine.analysis.scoring import Scored, Scoring, score
 
 MOST_GAPS = 100
@@ -133,16 +134,31 @@ def scores_section(scored: Scored) -> Section:
         "debug_rate@k",
         "compile_rate@1",
     )
-    left_out = (
-        f" {tally.left_out} repeated tasks have fewer attempts than K and are left out." if tally.left_out else ""
-    )
-    own = int(scored.self_source.sum())
     note = (
         "pass@k divides by tasks, debug_rate@k by tasks that failed at iteration 1, compile_rate@1 by first candidates. The bootstrap "
-        f"draws tasks. Eq. 5 takes the last iteration from {own} trajectories on a start of the fixer's own.{left_out}"
+        "draws tasks. " + " ".join(_warnings(scored, tally.left_out))
     )
     scores = replace(table("scores", "pass@k and its intervals", names, rows, note), headline=True)
     return Section("Scores", (scores, _effort(scored), *_strata(scored)))
+
+
+def _warnings(scored: Scored, left_out: int) -> list[str]:
+    """What a reader of the headline must know besides."""
+    frame, gate = scored.frame, scored.scoring.gate or 0.0
+    own = int(scored.self_source.sum())
+    untimed = int(unmeasured_passes(frame).sum()) if gate > 0 else 0
+    devices = frame.labels("device")
+    used = [clean(devices[code]) for code in np.unique(frame.trajectories.device)]
+    return [
+        said
+        for said, holds in (
+            (f"Eq. 5 takes the last iteration from {own} trajectories on a start of the fixer's own.", own > 0),
+            (f"{untimed} trajectories were correct and never measured: they fail p={gate:g}.", untimed > 0),
+            (f"{left_out} repeated tasks have fewer attempts than K and are left out.", left_out > 0),
+            (f"Rows of several devices are counted together: {', '.join(used)}.", len(used) > 1),
+        )
+        if holds
+    ]
 
 
 def interval_cell(found: Interval) -> Shown:

@@ -126,8 +126,19 @@ def test_a_pass_that_was_never_timed_passes_p_0_only_and_is_counted_as_unmeasure
     document = told(EXTREMES["no timings"], gate=0.7)
     assert rows(find(document, "scores"))[0]["pass@k"] == 0.0
     assert rows(find(document, "p_curve"))[0]["p=0"] == 0.5
+    assert "1 trajectories were correct and never measured: they fail p=0.7." in find(document, "scores").note
     assert rows(find(document, "timings"))[0]["correct, not measured"] == 1.0
     assert rows(find(document, "degeneration"))[0]["unmeasured"] == 1
+
+
+def test_several_devices_and_starts_of_ones_own_are_said():
+    records = [
+        trajectory("a", "m", PASS, device="cpu", source="m"),
+        trajectory("b", "m", PASS, device="cuda NVIDIA H200 (sm_90)"),
+    ]
+    note = find(told(frame_from(records)), "scores").note
+    assert "Rows of several devices are counted together: cpu, cuda NVIDIA H200 (sm_90)." in note
+    assert "Eq. 5 takes the last iteration from 1 trajectories" in note
 
 
 def test_settings_are_never_mixed():
