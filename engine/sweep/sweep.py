@@ -18,6 +18,7 @@ from engine.manifest import write_manifest
 from engine.protocol import Protocol, Sampling
 from engine.rundir import Cell, RunDirectory
 from engine.store import RunUnwritable
+from engine.sweep.start_logs import StartLogs
 from engine.task import Task
 from engine.trajectory import Trajectory
 
@@ -72,6 +73,9 @@ class Sweep:
     """Journals of the trajectories that are played now, from their opening on."""
     _notes: dict[Cell, list[ev.Controlled]] = field(default_factory=dict)
     """What is to be written once the cell's journal is open."""
+
+    def __post_init__(self) -> None:
+        self._start_logs = StartLogs(self.run.path, self.harness, self.run.record.seed)
 
     def stop(self) -> None:
         """Begin no further step, and wait for nobody: neither for a person nor for a service that asks for patience."""
@@ -156,7 +160,7 @@ class Sweep:
 
     async def _write(self, cell: Cell, journal: Journal, past: Trajectory, stop_after: int | None) -> None:
         setting = Setting(
-            task=self.tasks[cell.task],
+            task=await self._start_logs.complete(self.tasks[cell.task]),
             fixer=self.fixers[cell.fixer],
             protocol=self.run.record.protocol,
             attempt=cell.attempt,
