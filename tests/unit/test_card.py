@@ -24,6 +24,8 @@ from engine.analysis.frame import Coverage, Frame, Gap
 from engine.analysis.rates import AnalysisError
 from engine.analysis.scan import frame_of
 from engine.analysis.scoring import Scoring
+from engine.fixers.config import FixerConfig
+from engine.fixers.prices import Price
 from engine.protocol import GateMode, Protocol
 from engine.rundir import Cell, RunDirectory
 
@@ -174,6 +176,32 @@ def test_a_gate_in_the_loop_bounds_the_curve_and_refuses_a_higher_gate():
     assert [point["p"] for point in card(frame)["results"][0]["p_curve"]] == [0.0, 0.1, 0.3, 0.5, 0.7]
     with pytest.raises(AnalysisError, match="in-loop gate"):
         card(frame, gate=0.9)
+
+
+def test_a_chat_fixer_is_disclosed_without_its_secrets(tmp_path: Path):
+    config = FixerConfig(
+        name="m",
+        model="asked",
+        base_url="https://user:pass@api.example.com:8443/v1?key=abc",
+        max_tokens=100,
+        seed=7,
+        prices=Price(input=1.0, output=2.0),
+        extra_body={"top_p": 0.9, "api_key": "abc"},
+    )
+    silent = FixerConfig(name="n", model="asked", temperature="default")
+    record = msgspec.structs.replace(
+        RUN.record, fixers=[config.describe(), silent.describe()], corpus="/home/somebody/tasks"
+    )
+    run = RunDirectory.create(record, [Cell("t", "m"), Cell("t", "n")], tmp_path / "run")
+    made = card(frame_from([TrajectoryRecord("t", "m", [PASS], model="m-2026-01-01")]), runs=[run])
+    first, second = made["fixers"]
+    assert (first["models"], first["backend"], first["temperature"]) == (["m-2026-01-01"], "api.example.com:8443", 0.7)
+    assert (first["max_tokens"], first["seed"], first["prices"]) == (100, 7, {"input": 1.0, "output": 2.0})
+    assert first["extra_body"] == {"top_p": 0.9, "api_key": "***"}
+    assert second["temperature"] == "the service's default"
+    assert all("not_available" in second[name] for name in ("models", "max_tokens", "seed", "extra_body", "prices"))
+    text = msgspec.json.encode(made).decode()
+    assert not [secret for secret in ("pass@", "abc", "somebody", RUN.record.seed) if secret in text]
 
 
 def test_asymmetry_is_off_without_a_source_and_says_so():
