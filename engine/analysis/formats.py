@@ -84,8 +84,8 @@ def _markdown_table(table: Table) -> list[str]:
 
 def latex(document: Document) -> str:
     """Tables to be included in a paper: plain tabular, no package needed beyond textcomp, which LaTeX has had since 2020."""
-    parts = [f"% {clean(document.title)}"]
-    parts += [f"% {clean(name)}: {clean(text)}" for name, text in document.facts.items()]
+    parts = [f"% {in_latex(document.title)}"]
+    parts += [f"% {in_latex(name)}: {in_latex(text)}" for name, text in document.facts.items()]
     for section in document.sections:
         for table in section.tables:
             columns = "l" + "r" * (len(table.columns) - 1)

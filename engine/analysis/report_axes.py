@@ -19,12 +19,14 @@ def axes_section(frame: Frame, scoring: Scoring) -> list[Section]:
     axes = axes_of(frame, scoring)
     if not axes:
         return []
+    ranks = _ranks(axes)
     tables = [*(_scores(axis) for axis in axes if axis.name != "A1"), _swings(axes), _taus(axes), _flips(axes)]
+    tables += [_rank_table(ranks)] if ranks is not None else []
     return [
         Section(
             "The protocol's part",
             tuple(found for found in tables if found.rows),
-            ranks=_ranks(axes),
+            ranks=ranks,
             note="One axis at a time, the others as in the base setting. In the picture a rank that differs from the first column's has "
             "a star and a thick ring.",
         )
@@ -118,6 +120,17 @@ def _ranks(axes: Sequence[Axis]) -> Ranks | None:
     return Ranks(
         tuple(columns), {clean(fixer): tuple(_rank(scores, fixer) for scores in columns.values()) for fixer in fixers}
     )
+
+
+def _rank_table(ranks: Ranks) -> Table:
+    """Table 1, with fixers as rows; a star is a flip."""
+    rows = [[words(fixer), *(_rank_cell(rank, row[0]) for rank in row)] for fixer, row in ranks.ranks.items()]
+    note = "From 1; equal scores share the mean of their ranks. A star: another rank than at the base."
+    return table("ranks", "Ranks by setting", ("fixer", *ranks.settings), rows, note)
+
+
+def _rank_cell(rank: float | None, base: float | None) -> Shown:
+    return missing("not measured") if rank is None else Shown(f"{rank:g}{'*' if rank != base else ''}", rank)
 
 
 def _rank(scores: Scores, fixer: str) -> float | None:

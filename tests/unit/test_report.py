@@ -189,7 +189,12 @@ def test_swing_tau_ranks_and_flips_of_a_known_sweep():
     assert history.taus["best"].tau.value is None  # both are perfect at their best: there is no order
     (flip,) = history.flips("1")
     assert (flip.flip.ahead, flip.flip.behind) == ("one", "two")
-    ranks = next(section.ranks for section in told(swept()).sections if section.ranks is not None)
+    document = told(swept())
+    ranks = next(section.ranks for section in document.sections if section.ranks is not None)
+    assert [(row["fixer"], row["base"], row["A4 1"]) for row in rows(find(document, "ranks"))] == [
+        ("one", 1.0, 2.0),
+        ("two", 2.0, 1.0),
+    ]
     place = ranks.settings.index("A4 1")
     assert {name: (row[0], row[place]) for name, row in ranks.ranks.items()} == {"one": (1.0, 2.0), "two": (2.0, 1.0)}
 

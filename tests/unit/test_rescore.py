@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from engine.analysis.build import IterationRecord, TrajectoryRecord, frame_from
-from engine.analysis.classify_again import classify_again, evidence_of
-from engine.analysis.document import Table
+from engine.analysis.classify_again import Changed, Judged, classify_again, evidence_of
+from engine.analysis.document import Document, Section, Table
+from engine.analysis.formats import TEXTS
 from engine.analysis.frame import Coverage, Frame, Gap, RunFacts
 from engine.analysis.rates import AnalysisError
 from engine.analysis.rescore import by_classifier, by_gate, by_thresholds, sections
@@ -126,6 +127,16 @@ def test_an_iteration_that_is_judged_differently_is_listed(stored: list[tuple[Ce
     assert change.now == (was.category, was.signature)
     (table,) = by_classifier(judged)
     assert row(table)["was"] == "timeout [old]"
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_hostile_names_and_signatures_are_harmless(form: str):
+    hostile = "\x1b[2J<script>|\\input{x}"
+    changed = Changed(Cell(hostile, hostile), 1, ("timeout", hostile), ("passed", ""))
+    section = Section("Classifier", tuple(by_classifier(Judged(1, (changed,), 0))))
+    text = TEXTS[form](Document("Scored again", (section,), {"runs": hostile}))
+    assert "\x1b" not in text and "\\u001b" not in text
+    assert not (form == "md" and "<script" in text) and not (form == "latex" and "\\input" in text)
 
 
 def test_a_slow_pass_keeps_the_signature_that_the_gate_gave_it(stored: list[tuple[Cell, Trajectory]]):
