@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from textual.app import App
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widget import Widget
 
 from beaver_tui import glyphs
+from beaver_tui.asciilines import AsciiLines
 from beaver_tui.editor import EditorLauncher
 from beaver_tui.keymap import Key, bindings, shown_keys, use_keymap
 from beaver_tui.live.live import LiveRun
@@ -79,7 +81,11 @@ class BeaverApp(App[None]):
         glyphs.use_ascii(self._preferences.ascii)
         use_plain_bars(self._preferences.ascii)
         self.set_class(self._preferences.ascii, "-ascii")
+        self._ascii_lines = [AsciiLines()] if self._preferences.ascii else []
         self.animation_level = "none"
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *self._ascii_lines]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What the style sheet names must be known before the first theme is, and in themes that are not ours."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,9 @@ def show(start: Start, *, theme: str, ascii_only: bool, no_mouse: bool, keymap: 
     """Run the app in this terminal. Raises ConfigError where there is none, or for an unknown theme."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigError("the workbench needs a terminal; beaver-tui --batch runs without one")
+    if (kind := os.environ.get("TERM", "")) in ("", "dumb", "unknown"):
+        told = f"TERM={kind}" if kind else "TERM is not set"
+        raise ConfigError(f"{told}: nothing can be drawn on such a terminal; beaver-tui --batch prints lines")
     from beaver_tui.app import BeaverApp, user_keymap
     from beaver_tui.glyphs import locale_is_ascii
     from beaver_tui.themes import builtin_themes
