@@ -68,6 +68,7 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     requires: list[str] = []
     anti_cheat: list[str] = []
     timing_parser: str | None = None
+    time_cmd: str | None = None
     start_bucket: Bucket | None = None
     category: CategoryName | None = None
     difficulty: str | None = None
@@ -89,6 +90,8 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 found.append((name, "must not be empty"))
         if (self.test_cmd is None) == (self.check is None):
             found.append(("test_cmd", "exactly one of test_cmd and check must be given"))
+        if self.time_cmd is not None and (self.check is not None or self.timing_parser is None):
+            found.append(("time_cmd", "goes with test_cmd and a timing_parser; a check has a time of its own"))
         shared = [(f"shared_files[{index}]", value) for index, value in enumerate(self.shared_files)]
         for name, value in [("solution_file", self.solution_file), *shared]:
             if not is_inner_path(value):
@@ -109,7 +112,7 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 found.append(
                     (f"anti_cheat[{index}]", f"{entry!r} is too short to be a name: it would match everything")
                 )
-        for text in (self.build_cmd, self.test_cmd or "", self.solution_file):
+        for text in (self.build_cmd, self.test_cmd or "", self.time_cmd or "", self.solution_file):
             if "\0" in text:
                 found.append(("build_cmd", "holds a NUL byte"))
         for index, need in enumerate(self.requires):

@@ -76,6 +76,16 @@ def test_command(task: Task, device: Device) -> Command:
     return Command(text, tuple(rewrites))
 
 
+def time_command(task: Task, device: Device) -> str | None:
+    """What is launched to time a program, None where a task has nothing of the kind. Tests that print a time are their own."""
+    spec = task.spec
+    if spec.check is not None:
+        return spec.check.time
+    if spec.time_cmd is None:
+        return test_command(task, device).text
+    return adapt(spec.time_cmd, device, spec.arch_exact or device.arch)[0]
+
+
 def sanitizer_command(program: Path, tool: str, test: str) -> str:
     """The test under compute-sanitizer. A test that is more than one program goes through a shell, whose children are
     watched too."""

@@ -273,7 +273,7 @@ class Examination:
 
     async def time(self, workspace: Workspace, checker: Checker | None) -> None:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
-        command = self._spec.check.time if self._spec.check is not None else self._test
+        command = backends.time_command(self._task, self._device)
         if (
             self._spec.timing_parser is None
             or command is None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.corpora.cudabeaver.families import CATEGORY_OF_BUCKET, FAMILIES, Family, needs_of
 from engine.corpora.cudabeaver.layout import Inputs, Instance, faults_of, inner, read_json, source_model
+from engine.corpora.cudabeaver.timing import Timing, read_timing
 from engine.corpora.files import bytes_of, file_tree, text_of
 from engine.errors import TaskError
 from engine.task import Task, TaskSpec
@@ -49,7 +50,8 @@ class Checkout:
             )
         broken = bytes_of(inner(folder, instance.files.broken_start, "broken_start"))
         faults = faults_of(folder, instance, inputs, broken)
-        spec = _spec(instance, inputs, family)
+        timing = read_timing(self.path, instance.id)
+        spec = _spec(instance, inputs, family, timing)
         faults += [f"{folder / 'input.json'}: {name}: {reason}" for name, reason in spec.problems()]
         testbench = inner(folder, instance.files.testbench, "testbench")
         if not testbench.is_dir():
@@ -63,14 +65,14 @@ class Checkout:
             prompt=text_of(inner(folder, instance.files.prompt, "prompt")),
             broken=broken,
             error_log=self._error_log(spec.task_id),
-            harness_files={**_harness(given, spec.solution_file), **self._beside(family)},
+            harness_files={**_harness(given, spec.solution_file), **self._beside(family), **_own(family, timing)},
             reference=_solution(inner(folder, instance.files.reference, "reference"), given, spec.solution_file),
-            libraries=tuple(place for place, _ in family.libraries),
+            libraries=(*(place for place, _ in family.libraries), *(["timing"] if timing and timing.own else [])),
         )
 
     def _beside(self, family: Family) -> dict[str, Path]:
-        """Libraries of the checkout and files of ours in the workspaces of a family."""
-        files = {name: _OWN_FILES / name for name in family.own}
+        """Libraries of the checkout in the workspaces of a family."""
+        files: dict[str, Path] = {}
         for place, source in family.libraries:
             if source not in self._libraries:
                 self._libraries[source] = file_tree(self.path / source)
@@ -84,7 +86,13 @@ class Checkout:
         return text_of(path) if path is not None and path.is_file() else ""
 
 
-def _spec(instance: Instance, inputs: Inputs, family: Family) -> TaskSpec:
+def _own(family: Family, timing: Timing | None) -> dict[str, Path]:
+    """Files of ours in a workspace."""
+    names = (*family.own, *(timing.own if timing is not None else ()))
+    return {name: _OWN_FILES / name for name in names}
+
+
+def _spec(instance: Instance, inputs: Inputs, family: Family, timing: Timing | None) -> TaskSpec:
     build = family.build or inputs.build_command
     test = family.test or inputs.test_command
     return TaskSpec(
@@ -95,6 +103,8 @@ def _spec(instance: Instance, inputs: Inputs, family: Family) -> TaskSpec:
         build_cmd=family.before + build if family.backend == "kernelbench" else build,
         test_cmd=family.before + test,
         pass_evidence=family.evidence,
+        time_cmd=timing.command if timing is not None else None,
+        timing_parser=timing.parser if timing is not None else None,
         min_sm=inputs.hardware.min_sm if inputs.hardware is not None else 0,
         arch_exact=inputs.required_arch or family.arch_exact,
         requires=needs_of(family, f"{build}\n{test}"),
