@@ -15,7 +15,7 @@ import numpy as np
 from engine.analysis.frame import SIGNALS, Bools, Frame, Ints
 from engine.analysis.rates import Tally, tally_of
 from engine.analysis.scoring import any_of, first_number
-from engine.analysis.signals import signal_bits
+from engine.analysis.signals import code_bits, threshold_bits
 from engine.protocol import EarlyStop, Sampling
 from engine.verdict import Signal
 
@@ -101,9 +101,13 @@ def dominant_signal(shares: Mapping[str, float]) -> str | None:
 def rerun(frame: Frame, thresholds: Thresholds) -> Ints:
     """Signals of every stored iteration under other thresholds, as bits of SIGNALS: F.2's check, from what is stored."""
     rows = frame.iterations
-    return signal_bits(
+    return code_bits(rows.number == 1, rows.solution) | _threshold_bits(frame, thresholds)
+
+
+def _threshold_bits(frame: Frame, thresholds: Thresholds) -> Ints:
+    rows = frame.iterations
+    return threshold_bits(
         rows.number == 1,
-        rows.solution,
         rows.category,
         rows.signature,
         oscillation_m=thresholds.oscillation_m,
@@ -130,9 +134,9 @@ def sensitivity(frame: Frame, variants: Sequence[Thresholds] = TABLE_7) -> list[
     stopped = np.zeros(len(table), bool)
     if len(table):
         stopped = failed & stops[table.setting] & (table.length < budget[table.setting]) & (stagnated(frame) >= 0)
-    found = []
+    found, codes = [], code_bits(frame.iterations.number == 1, frame.iterations.solution)
     for variant in variants:
-        ends = stagnated(frame, rerun(frame, variant))
+        ends = stagnated(frame, codes | _threshold_bits(frame, variant))
         tally = tally_of(str(variant), "failing tasks", ends >= 0, failed, "no task failed")
         found.append(Sensitivity(variant, tally, int((stopped & (ends < 0)).sum())))
     return found
