@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from beaver_tui.state.query import QueryError, matches
 from beaver_tui.state.status import STOPPED
 from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, duration, harmless, money, speed
-from beaver_tui.widgets.rows import Rows
+from beaver_tui.widgets.rows import AT_ONCE, Rows
 from beaver_tui.widgets.topline import TopLine
 from engine.errors import BeaverError
 from engine.rundir import RunDirectory
@@ -96,17 +97,18 @@ class Runs(Screen[None]):
             self.query_one(TopLine).show(("runs", str(self._folder)), str(error))
             return
         table = self.query_one(Rows)
-        if list(shown) != list(self._rows):
+        before, self._rows, self.loaded = self._rows, shown, True
+        if list(shown) != list(before):
             keep = self._selected_key()
-            table.fill([(key, self._cells(key, row)) for key, row in shown.items()])
+            at = list(shown).index(keep) if keep in shown else 0
+            table.fill([(key, partial(self._cells, key)) for key in shown], max(AT_ONCE, at + 1))
             if keep in shown:
-                table.move_cursor(row=list(shown).index(keep), animate=False)
+                table.move_cursor(row=at, animate=False)
         else:
             for key, row in shown.items():
-                if row != self._rows[key]:
-                    for name, cell in zip(COLUMNS, self._cells(key, row), strict=True):
+                if row != before[key]:
+                    for name, cell in zip(COLUMNS, self._cells(key), strict=True):
                         table.change(key, name, cell)
-        self._rows, self.loaded = shown, True
         running = sum(row.status == "running" for row in rows)
         count = f"{len(shown)} of {len(rows)} trajectories" if self._query else f"{len(rows)} trajectories"
         self.query_one(TopLine).show(("runs", str(self._folder)), count, f"LIVE {running}" if running else "")
@@ -129,8 +131,8 @@ class Runs(Screen[None]):
     def _key(self, row: CatalogRow) -> str:
         return f"{row.run}\0{row.cell.task}\0{row.cell.fixer}\0{row.cell.attempt}"
 
-    def _cells(self, key: str, row: CatalogRow) -> list[Text]:
-        colours = self.app.theme_variables
+    def _cells(self, key: str) -> list[Text]:
+        row, colours = self._rows[key], self.app.theme_variables
         status = row.status
         tone = {"passed": "success", "running": "accent", "damaged": "error"}.get(status, "")
         path = Text()
@@ -216,13 +218,14 @@ class Runs(Screen[None]):
         key = self._selected_key()
         if key is None:
             return
+        before = set(self._marked)
         if key in self._marked:
             self._marked.remove(key)
         else:
             self._marked = [*self._marked[-1:], key]
         table = self.query_one(Rows)
-        for name in self._rows:
-            table.update_cell(name, "", self._cells(name, self._rows[name])[0])
+        for name in before.symmetric_difference(self._marked) & self._rows.keys():
+            table.change(name, "", self._cells(name)[0])
 
     def action_compare(self) -> None:
         rows = [self._rows[key] for key in self._marked if key in self._rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -87,8 +88,7 @@ class Sweep(Screen[None]):
         if order != self._order:
             at = table.cursor_coordinate
             self._drawn.clear()
-            blank = [Text() for _ in view.columns]
-            table.fill([(task, [harmless(task, "bold"), *blank]) for task in order])
+            table.fill([(task, partial(self._blank_row, task)) for task in order], len(order))
             self._order = order
             table.cursor_coordinate = at
         for task in order:
@@ -99,6 +99,9 @@ class Sweep(Screen[None]):
                     table.change(task, column, self._cell_text(cell))
                     self._drawn[key] = cell
         self._draw_side()
+
+    def _blank_row(self, task: str) -> list[Text]:
+        return [harmless(task, "bold"), *(Text() for _ in self.view.columns)]
 
     def _cell_text(self, cell: MatrixCell) -> Text:
         colours = self.app.theme_variables

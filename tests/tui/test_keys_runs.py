@@ -15,6 +15,7 @@ from beaver_tui.screens.runs import Runs
 from beaver_tui.screens.sweep import Sweep
 from beaver_tui.screens.workbench import Workbench
 from beaver_tui.widgets.rows import Rows
+from tests.support.stores import make_store
 from tests.support.workbench import Driver, Way, presses, whole_run, workbench
 
 pytestmark = pytest.mark.usefixtures("at_fixtures")
@@ -195,3 +196,13 @@ async def test_left_becomes_right(do: Way):
         whos = [str(widget.content).split()[0] for widget in bench.screen.query(".who")]
         assert whos == ["scripted:degenerate", "scripted:good"]
         assert not isinstance(bench.screen, Runs)
+
+
+async def test_a_long_list_comes_in_pieces_and_all_of_it_comes(tmp_path: Path):
+    make_store(tmp_path, runs=3, cells=50, iterations=1)
+    async with workbench(Start(runs=tmp_path)) as bench:
+        table = bench.one(Rows)
+        await bench.press("j", "x")  # keys are heeded meanwhile
+        await bench.until(lambda: table.row_count == 150, "all rows are there")
+        assert marks(bench) == [" ", "◆", " "]
+        assert len({str(table.get_row_at(row)[1]) + str(table.get_row_at(row)[-1]) for row in range(150)}) == 150
