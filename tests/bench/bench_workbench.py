@@ -1,0 +1,176 @@
+"""The workbench's budgets: its first frame, a large folder of runs, a key, a flood.
+
+    python -P tests/bench/bench_workbench.py
+
+The first and the third are of the whole program in a terminal of its own, from the bytes that go in to the bytes that come out;
+the others are of the app in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import pty
+import select
+import statistics
+import struct
+import sys
+import tempfile
+import termios
+import time
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from beaver_tui.app import Start
+from beaver_tui.screens.newrun import Wish
+from beaver_tui.screens.proposal import Decide
+from beaver_tui.screens.workbench import Workbench
+from engine import events as ev
+from tests.support.program import PROGRAM
+from tests.support.stores import make_store
+from tests.support.tasks import WRONG, write_task
+from tests.support.until import until_async
+from tests.support.workbench import Bench
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+STARTS, KEYS, EVENTS = 10, 200, 20_000
+QUIET = 0.12
+"""Seconds without output after which a screen is drawn."""
+
+
+class Terminal:
+    """The program in a pseudo-terminal of 140 by 42."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.began = time.perf_counter()
+        self.pid, self._file = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="xterm-256color", LANG="C.UTF-8")
+            os.execv(PROGRAM[0], [*PROGRAM, *arguments])
+        fcntl.ioctl(self._file, termios.TIOCSWINSZ, struct.pack("HHHH", 42, 140, 0, 0))
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._file, keys)
+
+    def until(self, wanted: bytes) -> float:
+        """Seconds since the start until ``wanted`` comes out."""
+        seen = b""
+        while wanted not in seen:
+            seen += os.read(self._file, 65536)
+        return time.perf_counter() - self.began
+
+    def drawn(self) -> None:
+        """Read on until nothing more comes."""
+        while select.select([self._file], [], [], QUIET)[0]:
+            os.read(self._file, 65536)
+
+    def answer(self) -> float:
+        """Seconds until something comes out."""
+        began = time.perf_counter()
+        select.select([self._file], [], [], 5)
+        return time.perf_counter() - began
+
+    def close(self) -> None:
+        os.kill(self.pid, 9)
+        os.waitpid(self.pid, 0)
+        with suppress(OSError):
+            os.close(self._file)
+
+
+def line(what: str, seconds: list[float], budget: float) -> None:
+    ordered = sorted(seconds)
+    high = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    print(
+        f"{what:44} median {1000 * statistics.median(ordered):6.0f} ms  p95 {1000 * high:6.0f} ms  "
+        f"max {1000 * ordered[-1]:6.0f} ms  budget {1000 * budget:.0f} ms"
+    )
+
+
+def first_frame() -> None:
+    frames, lists = [], []
+    for _ in range(STARTS):
+        terminal = Terminal("--runs", str(FIXTURES / "h200"))
+        frames.append(terminal.until(b"beaver"))
+        lists.append(terminal.until(b"attention_window"))
+        terminal.close()
+    line("first frame", frames, 0.7)
+    line("the same, with 44 trajectories listed", lists, 0.7)
+
+
+def keys() -> None:
+    terminal = Terminal(
+        "replay", str(FIXTURES / "h200" / "run"), "--task", "image_luma", "--fixer", "scripted:stagnating"
+    )
+    terminal.until(b"REPLAY")
+    terminal.drawn()
+    for what, pressed in (("a step back and on", b"hl"), ("a line down and up", b"jk")):
+        seconds = []
+        for number in range(KEYS):
+            terminal.press(pressed[number % 2 : number % 2 + 1])
+            seconds.append(terminal.answer())
+            terminal.drawn()
+        line(f"keypress to paint: {what}", seconds, 0.05)
+    terminal.close()
+
+
+async def large_store(folder: Path) -> None:
+    make_store(folder / "runs", runs=40, cells=50, iterations=5)
+    began = time.perf_counter()
+    app = Bench(Start(runs=folder / "runs"))
+    async with app.run_test(size=(140, 42)) as pilot:
+        await until_async(lambda: getattr(app.screen, "loaded", False), "the runs are read")
+        await pilot.pause()
+        line("10,000 iterations of 2,000 trajectories", [time.perf_counter() - began], 1.0)
+        late: list[float] = []
+        ticker = asyncio.create_task(_tick(late))
+        await asyncio.sleep(3)  # what the list costs while it is looked at
+        ticker.cancel()
+        line("worst stall while they are shown", [max(late)], 0.05)
+
+
+async def _tick(late: list[float]) -> None:
+    while True:
+        began = time.perf_counter()
+        await asyncio.sleep(0.005)
+        late.append(time.perf_counter() - began - 0.005)
+
+
+async def flood(folder: Path) -> None:
+    write_task(folder / "corpus", answers={"s": [WRONG]})
+    os.chdir(folder)
+    app = Bench(Start(runs=folder, wish=Wish("sum", "scripted:s", "confirm", str(folder / "corpus"), "cpu")))
+    async with app.run_test(size=(140, 42)) as pilot:
+        await until_async(lambda: isinstance(app.screen, Decide), "a candidate waits")
+        await pilot.press("escape")
+        screen = app.screen
+        assert isinstance(screen, Workbench) and screen.opened.live is not None
+        late: list[float] = []
+        ticker = asyncio.create_task(_tick(late))
+        began = time.perf_counter()
+        for number in range(EVENTS):
+            screen.opened.live.listener(
+                ev.OutputArrived(iteration=1, step="build", stream="stdout", text=f"line {number} of a log\n")
+            )
+        await until_async(lambda: not screen.opened.arrived, "all is taken")
+        await pilot.pause()
+        print(f"{'20,000 events taken in':44} {1000 * (time.perf_counter() - began):6.0f} ms")
+        ticker.cancel()
+        line("worst stall of the flood", [max(late)], 0.05)
+        screen.opened.live.cancel()
+        await until_async(lambda: screen.opened.live.over, "it has ended")
+
+
+def main() -> None:
+    first_frame()
+    keys()
+    with tempfile.TemporaryDirectory() as name:
+        asyncio.run(large_store(Path(name)))
+        asyncio.run(flood(Path(name)))
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
