@@ -92,9 +92,16 @@ def resampled(
     begin = 0
     for weights in task_weights(tasks, size, resamples, seed):
         end = begin + len(weights)
+        bases: dict[float, tuple[Floats, Weights]] = {}
         for tally, values in zip(tallies, found, strict=True):
-            hits, base = (weights @ part.astype(np.float32) for part in task_sums(frame, tally, groups))
-            np.divide(hits, base, out=values[begin:end], where=base > 0, dtype=np.float64)
+            hits, base = task_sums(frame, tally, groups)
+            total = float(base.sum())
+            if total not in bases or not np.array_equal(bases[total][0], base):
+                bases[total] = base, weights @ base.astype(np.float32)  # many metrics divide by the same
+            drawn = bases[total][1]
+            np.divide(
+                weights @ hits.astype(np.float32), drawn, out=values[begin:end], where=drawn > 0, dtype=np.float64
+            )
         begin = end
     return found
 
