@@ -20,6 +20,9 @@ _PATH = click.Path(path_type=Path)
     "--gate", type=click.FloatRange(0), metavar="P", help="Least speedup that passes (default: the runs' own)."
 )
 @click.option("--verify", metavar="FILE", type=_PATH, help="Output of beaver-tui verify --json for these tasks.")
+@click.option(
+    "--plan", metavar="FILE", type=_PATH, help="plan.json of a sweep: the card says which of its runs are missing."
+)
 @click.option("--filters", metavar="TEXT", help="How the tasks were chosen, in words; a run does not know.")
 @click.option("--sources", metavar="FILE", type=_PATH, help="YAML mapping of tasks to the models that broke them.")
 @click.option("--symmetric", is_flag=True, help="A fixer keeps all iterations on starts of its own (no Eq. 5).")
@@ -31,6 +34,7 @@ def card(
     out: Path | None,
     gate: float | None,
     verify: Path | None,
+    plan: Path | None,
     filters: str | None,
     sources: Path | None,
     symmetric: bool,
@@ -52,7 +56,7 @@ def card(
         return 0
     if not runs:
         raise click.UsageError("name at least one run, or --schema")
-    made = _card(runs, gate, verify, filters, sources, symmetric, interactive)
+    made = _card(runs, gate, verify, plan, filters, sources, symmetric, interactive)
     wanted = form
     if form is None and (out.suffix.lower() in (".json", "") if out is not None else not sys.stdout.isatty()):
         wanted = "json"
@@ -70,6 +74,7 @@ def _card(
     runs: tuple[Path, ...],
     gate: float | None,
     verify: Path | None,
+    plan: Path | None,
     filters: str | None,
     sources: Path | None,
     symmetric: bool,
@@ -79,6 +84,7 @@ def _card(
     from beaver_tui.analysis.runs import open_runs
     from beaver_tui.analysis.sources import read_sources
     from engine.analysis.card import make_card
+    from engine.analysis.plan import planned_protocols
     from engine.analysis.report import the_gate
     from engine.analysis.scoring import Scoring
     from engine.events import utc_now
@@ -93,6 +99,7 @@ def _card(
         tool_version=__version__,
         verdicts=_verdicts(verify, tasks) if verify is not None else None,
         filters=filters,
+        plan=planned_protocols(plan) if plan is not None else None,
     )
     for note in opened.notes:
         click.echo(f"beaver-tui: {note}", err=True)

@@ -161,7 +161,8 @@ def _write(
                 out / f"{run.name}.yaml", {"name": run.name, "protocol": config_protocol(run.protocol), **common}
             )
             answers = [{"axis": answer.axis, "value": answer.value, "how": answer.how} for answer in run.answers]
-            table.append({"run": run.name, "config": f"{run.name}.yaml", "answers": answers})
+            protocol = config_protocol(run.protocol)
+            table.append({"run": run.name, "config": f"{run.name}.yaml", "protocol": protocol, "answers": answers})
         design = {"schema_version": 1, "axes": AXES, "runs": table}
         (out / "plan.json").write_bytes(msgspec.json.format(msgspec.json.encode(design), indent=2) + b"\n")
     except OSError as error:

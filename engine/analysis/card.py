@@ -42,6 +42,7 @@ from engine.analysis.rates import AnalysisError, Figure, Groups, Rate, Tally, gr
 from engine.analysis.scoring import Scored, Scoring, score
 from engine.analysis.stagnation import stagnation_rates
 from engine.analysis.transitions import progression_rate, unique_by_task, unique_pooled
+from engine.protocol import Protocol
 from engine.rundir import RunDirectory
 
 DENOMINATORS: Mapping[str, str] = {
@@ -72,6 +73,7 @@ def make_card(
     tool_version: str,
     verdicts: Mapping[str, int] | None = None,
     filters: str | None = None,
+    plan: Mapping[str, Protocol] | None = None,
 ) -> Card:
     """The card of ``runs``, whose Frame this is, scored at ``scoring.gate``. Raises AnalysisError when the runs cannot be scored
     there, and when the card would not be whole."""
@@ -87,7 +89,7 @@ def make_card(
         "settings": settings_of(runs),
         "asymmetry": _asymmetry(scored),
         "prompts_shared_across_settings": False,
-        "coverage": coverage_of(frame),
+        "coverage": coverage_of(runs, frame, plan),
         "denominators": dict(DENOMINATORS),
         "results": _results(scored) if counted else absent("no trajectory is counted; see coverage"),
         "robustness": _robustness(axes_of(frame, scoring)),

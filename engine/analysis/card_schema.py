@@ -120,6 +120,7 @@ COVERAGE = record(
     truncated_replies=COUNT,
     unmeasured_passes=COUNT,
     noisy_timings=COUNT,
+    planned_runs=known(record(planned=COUNT, missing=listed(WORD))),
     gaps=listed(record(run=TEXT, task=TEXT, fixer=TEXT, attempt=COUNT, why=WORD, detail=TEXT)),
 )
 

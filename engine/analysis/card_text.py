@@ -54,6 +54,8 @@ def shown(value: Any) -> Shown:
             return Shown(
                 f"{100 * value['value']:.1f} % ({value['numerator']:g}/{value['denominator']:g})", value["value"]
             )
+        if set(value) == {"planned", "missing"}:
+            return words(f"{value['planned']} runs, missing: {', '.join(value['missing']) or 'none'}")
         if {"from", "to"} <= set(value):
             return words(f"{value['from']:.2f} to {value['to']:.2f}")
         if {"low", "high"} <= set(value):

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from engine.analysis.document import clean as line
-from engine.analysis.frame import PASSED, Frame, Why
+from engine.analysis.frame import PASSED, Frame, Why, setting_of
 from engine.analysis.rates import setting_label
 from engine.fixers.config import FixerConfig
 from engine.protocol import PRESETS, Feedback, Protocol
@@ -170,8 +170,9 @@ def _setting(protocol: Protocol, attempts: int) -> Card:
     }
 
 
-def coverage_of(frame: Frame) -> Card:
-    """Planned cells, counted ones, and every other one with its reason: none becomes a failure in silence."""
+def coverage_of(runs: Sequence[RunDirectory], frame: Frame, plan: Mapping[str, Protocol] | None) -> Card:
+    """Planned cells, counted ones, and every other one with its reason: none becomes a failure in silence. ``plan`` holds the
+    runs that a sweep was planned as."""
     coverage, table, rows = frame.coverage, frame.trajectories, frame.iterations
     reasons = coverage.reasons
     passes = rows.category == PASSED
@@ -184,6 +185,9 @@ def coverage_of(frame: Frame) -> Card:
         "truncated_replies": int(rows.truncated.sum()),
         "unmeasured_passes": int((passes & np.isnan(rows.speedup)).sum()),
         "noisy_timings": int((rows.cv > NOISY_CV).sum()),
+        "planned_runs": _planned(runs, plan)
+        if plan is not None
+        else absent("no plan of a sweep was given (--plan FILE)"),
         "gaps": [
             {
                 "run": line(gap.run),
@@ -196,6 +200,13 @@ def coverage_of(frame: Frame) -> Card:
             for gap in coverage.gaps
         ],
     }
+
+
+def _planned(runs: Sequence[RunDirectory], plan: Mapping[str, Protocol]) -> Card:
+    """The runs of a sweep, and those that none of ``runs`` was played as."""
+    played = {setting_of(run.record.protocol) for run in runs}
+    missing = [line(name) for name, protocol in plan.items() if setting_of(protocol) not in played]
+    return {"planned": len(plan), "missing": missing}
 
 
 def deviations(runs: Sequence[RunDirectory]) -> list[Card]:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from engine.config import read_protocol
 from engine.errors import ConfigError
 from engine.fixers.config import FixerConfig
 from engine.fixers.prices import cost
+from engine.plain_file import read_plain
 from engine.prompts import build_messages, encode_messages
 from engine.protocol import PRESETS, Feedback, GateMode, Protocol, Sampling
 from engine.rundir import Cell
@@ -221,6 +224,26 @@ def config_protocol(protocol: Protocol) -> dict[str, Any]:
     plain = msgspec.to_builtins(PRESETS["paper"])
     always = {"k", "gate_mode", *AXES.values()}
     return {name: value for name, value in fields.items() if name in always or value != plain[name]}
+
+
+def planned_protocols(path: Path) -> dict[str, Protocol]:
+    """The protocol of every run of a stored plan (plan.json), by the run's name. Raises ConfigError for a file that is none."""
+    try:
+        content = msgspec.json.decode(read_plain(path), type=_Plan)
+        return {run.run: read_protocol(None, run.protocol) for run in content.runs}
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except (msgspec.MsgspecError, ValueError, ConfigError) as error:
+        raise ConfigError(f"{path}: not a plan of beaver-tui plan: {error}") from None
+
+
+class _PlannedRun(msgspec.Struct):
+    run: str
+    protocol: dict[str, Any]
+
+
+class _Plan(msgspec.Struct):
+    runs: list[_PlannedRun]
 
 
 def attempts_of(protocol: Protocol, attempts: int | None) -> int:

@@ -52,6 +52,10 @@ def test_a_planned_run_plays(tmp_path: Path):
     played = beaver("--batch", "--config", out / "A2-repeated.yaml", "--device", "none", "--out", tmp_path / "run")
     assert played.code == 0, played.err
     assert len((tmp_path / "run" / "plan.jsonl").read_text().splitlines()) == 5
+    card = json.loads(beaver("card", tmp_path / "run", "--plan", out / "plan.json").out)
+    assert card["coverage"]["planned_runs"] == {"planned": 2, "missing": ["default"]}
+    wrong = beaver("card", tmp_path / "run", "--plan", out / "default.yaml")
+    assert wrong.code == 2 and "not a plan of beaver-tui plan" in wrong.err
 
 
 H200 = Path(__file__).parents[1] / "fixtures" / "h200" / "run"

@@ -45,6 +45,7 @@ WHOLE = card(
         coverage=Coverage(45, (Gap("r", Cell("late", "scripted:good"), "infra", "rate limit"),)),
     ),
     verdicts={"ok": 12},
+    plan={"default": RUN.record.protocol, "A4-1": msgspec.structs.replace(RUN.record.protocol, history=1)},
     filters="all",
 )
 """A card with a gap, and with values where this run of recorded fixers has none."""
@@ -136,7 +137,7 @@ def test_what_is_left_out_has_its_own_line():
     )
     records = [TrajectoryRecord("t", "m", [FAIL, PASS], interactive=True, infra=2)]
     found = card(frame_from(records, coverage=Coverage(8, gaps)))["coverage"]
-    counts = {name: value for name, value in found.items() if name != "gaps"}
+    counts = {name: value for name, value in found.items() if name not in ("gaps", "planned_runs")}
     assert counts == {
         "planned": 8,
         "counted": 1,
@@ -156,6 +157,12 @@ def test_what_is_left_out_has_its_own_line():
     assert [gap["why"] for gap in found["gaps"]] == [gap.why for gap in gaps]
     result = card(frame_from(records, coverage=Coverage(8, gaps)))["results"][0]
     assert result["pass_at_k"] == {"value": 1.0, "numerator": 1.0, "denominator": 1.0}
+
+
+def test_runs_of_a_plan_that_were_not_made_are_named_whatever_the_posthoc_gate():
+    assert WHOLE["coverage"]["planned_runs"] == {"planned": 2, "missing": ["A4-1"]}
+    other_gate = {"A1": msgspec.structs.replace(RUN.record.protocol, gate=1.5)}
+    assert card(frame_of([RUN]), plan=other_gate)["coverage"]["planned_runs"]["missing"] == []
 
 
 def test_without_a_counted_trajectory_the_card_is_whole_and_says_so():
