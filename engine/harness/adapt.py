@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 
 from engine.devices.base import Device
@@ -23,13 +24,14 @@ _MAKE_NAMES = {80: "A100", 90: "H100", 100: "B200", 103: "B300", 120: "RTX5070"}
 _GPU = re.compile(r"\bGPU=(?:A100|H100|H200|B200|B300|RTX5070|RTX4090)\b")
 
 
-def adapt(text: str, device: Device, arch: str) -> tuple[str, list[str]]:
-    """The command for ``device``, and what was changed. ``arch`` is what nvcc builds for (sm_90)."""
+def adapt(text: str, device: Device, arch: str, python: str = "python3") -> tuple[str, list[str]]:
+    """The command for ``device``, and what was changed. ``arch`` is what nvcc builds for (sm_90), ``python`` the program that a
+    task's Python is."""
     changes: list[Callable[[str], tuple[str, str]]] = [
         lambda text: _native(text, device, arch),
         lambda text: _torch(text, device),
         lambda text: _make(text, device),
-        _python,
+        lambda text: _python_of(text, python),
     ]
     notes = []
     for change in changes:
@@ -62,6 +64,7 @@ def _make(text: str, device: Device) -> tuple[str, str]:
     return changed, f"make is given GPU={name}" if changed != text else ""
 
 
-def _python(text: str) -> tuple[str, str]:
-    text, count = _PYTHON.subn(r"\1\2python3", text)
-    return text, "python is python3" if count else ""
+def _python_of(text: str, python: str) -> tuple[str, str]:
+    word = shlex.quote(python)
+    text, count = _PYTHON.subn(lambda match: f"{match[1]}{match[2]}{word}", text)
+    return text, f"python is {python}" if count else ""

@@ -11,12 +11,13 @@ from pathlib import Path
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.harness.adapt import adapt
+from engine.harness.pythons import task_python
 from engine.task import Task
 
 SANITIZER_EXIT = 99
 """What compute-sanitizer is asked to exit with when it found something."""
 
-_OWN_SANITIZER = re.compile(r"\bpython3? \S*run_sanitizer\.py ")
+_OWN_SANITIZER = re.compile(r"(?:\S*/)?python3? \S*run_sanitizer\.py ")
 """A test that runs the sanitizer itself: ours must watch the program, not that."""
 
 _OWN_ARCH = re.compile(r"^ARCH\s*[:?]?=.*(?:compute|sm)_\d", re.MULTILINE)
@@ -48,7 +49,7 @@ class Command:
 def build_command(task: Task, device: Device) -> Command:
     """The build for ``device``; its architecture is always written out."""
     arch = task.spec.arch_exact or device.arch
-    text, rewrites = adapt(task.spec.build_cmd, device, arch)
+    text, rewrites = adapt(task.spec.build_cmd, device, arch, task_python(task).word)
     makefiles = _makefiles(task)
     given = re.search(r"\b(?:ARCH|GPU)=", text) or _OWN_ARCH.search(makefiles)
     if task.spec.backend == "make" and not given:
@@ -72,7 +73,7 @@ def test_command(task: Task, device: Device) -> Command:
     if task.spec.check is not None:
         return Command(task.spec.check.run)
     assert task.spec.test_cmd is not None
-    text, rewrites = adapt(task.spec.test_cmd, device, task.spec.arch_exact or device.arch)
+    text, rewrites = adapt(task.spec.test_cmd, device, task.spec.arch_exact or device.arch, task_python(task).word)
     return Command(text, tuple(rewrites))
 
 
@@ -83,7 +84,7 @@ def time_command(task: Task, device: Device) -> str | None:
         return spec.check.time
     if spec.time_cmd is None:
         return test_command(task, device).text
-    return adapt(spec.time_cmd, device, spec.arch_exact or device.arch)[0]
+    return adapt(spec.time_cmd, device, spec.arch_exact or device.arch, task_python(task).word)[0]
 
 
 def sanitizer_command(program: Path, tool: str, test: str) -> str:

@@ -9,21 +9,17 @@ from __future__ import annotations
 import ctypes.util
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
+from engine.harness.pythons import VARIABLE, TaskPython, task_python
 from engine.task import Task
 
 _LACKS = ("min_sm", "arch_exact", "requires")
 
 _SANITIZER = "program:compute-sanitizer"
-
-SYSTEM_PYTHON = "/usr/bin/python3"
-"""What runs a task's own Python programs: a sandbox shows no other."""
 
 _DYNAMIC_LOADING = ("dlopen", "dlsym", "dlvsym", "dlmopen")
 """Where a library is forbidden, so are the ways to reach it by a name put together at run time."""
@@ -57,44 +53,35 @@ def _machine(task: Task, device: Device, toolkit: Toolkit | None) -> Iterator[st
         yield f"min_sm: the task needs sm_{spec.min_sm}, {device.name} is sm_{device.sm}"
     if device.sm and spec.arch_exact and not re.fullmatch(rf"sm_{device.sm}[af]?", spec.arch_exact):
         yield f"arch_exact: the task needs {spec.arch_exact}, {device.name} is sm_{device.sm}"
+    python = task_python(task)
     for need in spec.requires:
         kind, _, name = need.partition(":")
+        if kind == "module":
+            if name in python.lacks:
+                yield f"requires: {need} in {python.program}; {VARIABLE} names a Python that has it"
+            continue
         reason = device.missing_library(name) if kind == "lib" else None
         if reason is not None:
             yield f"requires: {need}: {reason}"
         elif need == _SANITIZER and toolkit is not None and device.sanitizer(toolkit, Path()) is not None:
             continue  # the device brings its own
-        elif not _present(kind, name, toolkit):
-            yield f"requires: {need}" + (f" in {SYSTEM_PYTHON}" if kind == "module" else "")
+        elif not _present(kind, name, toolkit, python):
+            yield f"requires: {need}"
 
 
-def _present(kind: str, name: str, toolkit: Toolkit | None) -> bool:
+def _present(kind: str, name: str, toolkit: Toolkit | None, python: TaskPython) -> bool:
     roots = [toolkit.root] if toolkit else []
     if kind == "program":
-        return shutil.which(name) is not None or bool(toolkit and toolkit.program(name))
+        beside = any((folder / name).is_file() for folder in python.first)
+        return beside or shutil.which(name) is not None or bool(toolkit and toolkit.program(name))
     if kind == "header":
         places = [*(root / "include" for root in roots), *(root / "targets/x86_64-linux/include" for root in roots)]
         return any((place / name).is_file() for place in (*places, Path("/usr/include"), Path("/usr/local/include")))
-    if kind == "module":
-        return _importable(name)
     if kind == "lib":
         patterns = [root.glob(f"lib*/lib{name}.so*") for root in roots]
         patterns += [root.glob(f"targets/*/lib/lib{name}.so*") for root in roots]
         return ctypes.util.find_library(name) is not None or any(next(found, None) for found in patterns)
     return False
-
-
-@cache
-def _importable(module: str) -> bool:
-    """Whether a task's Python would find the module; without the environment of ours, as a sandbox starts it."""
-    program = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
-    try:
-        ended = subprocess.run(
-            [SYSTEM_PYTHON, "-I", "-c", program, module], timeout=30, check=False, capture_output=True
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return ended.returncode == 0
 
 
 def _solution(task: Task, code: bytes) -> Iterator[str]:

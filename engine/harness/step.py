@@ -18,6 +18,7 @@ from engine.harness.backends import Command
 from engine.harness.capture import HEAD_BYTES
 from engine.harness.limits import Limits
 from engine.harness.process import Ended, run_step
+from engine.harness.pythons import task_python
 from engine.harness.sandbox import Box, Sandbox
 from engine.harness.uids import unprivileged_uid
 from engine.harness.workspace import Workspace
@@ -99,12 +100,14 @@ class StepRunner:
 
     def _box(self, workspace: Workspace, files: tuple[str, ...], variables: dict[str, str]) -> Box:
         programs = workspace.device / "bin"
+        python = task_python(workspace.task)
+        first = (*([programs] if programs.is_dir() else []), *python.first)
         return Box(
             workspace=workspace.path,
             uid=workspace.owner,
-            environment=backends.environment(self.stand.toolkit, (programs,) if programs.is_dir() else ()) | variables,
+            environment=backends.environment(self.stand.toolkit, first) | variables,
             readonly=files if len(files) <= _MOUNTED_FILES else (),
-            visible=(*backends.visible_folders(self.stand.toolkit), workspace.device),
+            visible=(*backends.visible_folders(self.stand.toolkit), *python.folders, workspace.device),
             hide=(workspace.task.folder,),
         )
 

@@ -87,7 +87,8 @@ def test_a_python_module_that_is_not_here_is_what_the_machine_lacks(tmp_path: Pa
     task = only(tmp_path, "cuda")
     task.spec.requires.append("module:no_such_module")
     lack = machine_lacks(preflight(task, task.broken, H200, None))
-    assert lack == "requires: module:no_such_module in /usr/bin/python3"
+    assert lack is not None
+    assert lack.startswith("requires: module:no_such_module in ")
 
 
 def test_a_python_module_that_is_here_is_no_lack(tmp_path: Path):
