@@ -175,7 +175,7 @@ def _results(scored: Scored) -> list[Card]:
                 "pass_at_k_bootstrap": _interval(drawn[row]),
                 "unique_approach_pooled": rate_of(unique_pooled(mine)),
                 **{
-                    name: {line(key): rate_of(column[row]) for key, column in parts.items()}
+                    name: {line(key): rate_of(column[row], SHORT_REASONS[name]) for key, column in parts.items()}
                     for name, parts in tables.items()
                 },
                 **{name: _mean(column[row]) for name, column in means.items()},
@@ -191,15 +191,23 @@ def _by_name(tallies: Mapping[str, Tally], groups: Groups) -> dict[str, list[Rat
     return {name: rates_by(tally, groups) for name, tally in tallies.items()}
 
 
-def rate_of(rate: Rate) -> Card:
+SHORT_REASONS: Mapping[str, str] = {
+    "fix_rate_by_category": "none began so",
+    "fix_rate_by_bucket": "none starts so",
+    "stagnation_mix": "none failed",
+}
+"""Reasons of tables in which they stand often."""
+
+
+def rate_of(rate: Rate, why: str = "") -> Card:
     """A rate with what it divides by, or why there is none."""
     if rate.value is None:
-        return absent(rate.why or f"no {rate.of}")
+        return absent(why or rate.why or f"no {rate.of}")
     return {"value": rate.value, "numerator": rate.numerator, "denominator": rate.denominator}
 
 
 def _mean(rate: Rate) -> float | Card:
-    return rate.value if rate.value is not None else absent(rate.why or f"no {rate.of}")
+    return rate.value if rate.value is not None else absent("none that tells it")
 
 
 def _figure(figure: Figure) -> float | Card:

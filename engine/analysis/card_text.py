@@ -52,7 +52,7 @@ def shown(value: Any) -> Shown:
             return missing(value["not_available"])
         if {"value", "denominator"} <= set(value):
             return Shown(
-                f"{100 * value['value']:.1f} % ({value['numerator']:g}/{value['denominator']:g})", value["value"]
+                f"{100 * value['value']:.1f} % ({value['numerator']:.4g}/{value['denominator']:.6g})", value["value"]
             )
         if set(value) == {"planned", "missing"}:
             return words(f"{value['planned']} runs, missing: {', '.join(value['missing']) or 'none'}")
@@ -68,7 +68,7 @@ def shown(value: Any) -> Shown:
     if isinstance(value, int):
         return count(value)
     if isinstance(value, float):
-        return Shown(f"{value:g}", value)
+        return Shown(f"{value:.4g}", value)
     return words("none" if value is None else str(value))
 
 
@@ -95,7 +95,7 @@ def _listing(name: str, title: str, items: Sequence[Card], note: str = "") -> Ta
 
 
 def _said(name: str) -> str:
-    return name.replace("_", " ")
+    return NAMES.get(name, name.replace("_", " "))
 
 
 def _coverage(coverage: Card) -> Table:
@@ -107,6 +107,17 @@ def _coverage(coverage: Card) -> Table:
 def _gaps(gaps: Sequence[Card]) -> list[Table]:
     return [_listing("gaps", "Left out", gaps)] if gaps else []
 
+
+NAMES: Mapping[str, str] = {
+    "pass_at_1": "pass@1",
+    "pass_at_k": "pass@k",
+    "pass_at_k_correct": "pass@k at p=0",
+    "pass_at_k_wilson": "Wilson",
+    "pass_at_k_bootstrap": "bootstrap",
+    "debug_rate": "debug_rate@k",
+    "compile_rate_at_1": "compile_rate@1",
+}
+"""Fields that people know by another name."""
 
 HEADLINES = (
     "pass_at_k",

@@ -39,6 +39,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { padding: .25rem .7rem .25rem 0; text-align: left; border-bottom: 1px solid var(--panel); vertical-align: top; }
 th { color: var(--quiet); font-weight: 600; border-bottom-color: var(--quiet); }
 th.n, td.n { text-align: right; white-space: nowrap; }
+td.short { white-space: nowrap; }
 td.none { color: var(--quiet); font-style: italic; }
 summary { color: var(--primary); cursor: pointer; margin: .2rem 0 .5rem; }
 .note { color: var(--quiet); max-width: 62rem; font-size: .9rem; margin: .4rem 0; }
@@ -63,6 +64,9 @@ svg .cell { fill: var(--panel); fill-opacity: .5; }
 
 LONG_TABLE = 24
 """Rows from which a table is folded until somebody opens it."""
+
+SHORT = 24
+"""Characters of a cell that is never broken."""
 
 PAGE_COLOURS = ("background", "foreground", "surface", "panel", "primary", "quiet")
 
@@ -122,8 +126,9 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Shown, figure: bool) -> str:
-    """Figures stand to the right, and so does what stands in their place."""
-    kinds = [kind for kind, holds in (("n", figure), ("none", cell.value is None)) if holds]
+    """Figures stand to the right, and so does what stands in their place; what is short stays on its line."""
+    facts = (("n", figure), ("none", cell.value is None), ("short", len(cell.text) <= SHORT))
+    kinds = [kind for kind, holds in facts if holds]
     named = f' class="{" ".join(kinds)}"' if kinds else ""
     return f"<td{named}>{_said(cell.text)}</td>"
 
