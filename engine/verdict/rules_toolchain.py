@@ -183,6 +183,18 @@ TOOLCHAIN_RULES: Final[tuple[Rule, ...]] = (
         source="CMake, torch.utils.cpp_extension, the system",
     ),
     Rule(
+        id="harness.reference",
+        category=_ENV,
+        stages=BUILD_AND_TEST,
+        literals=("own reference does not build", "reference compilation failed", "reference failed to build"),
+        pattern=token(
+            r"the harness's own reference does not build",
+            r"CUDA reference compilation failed",
+            r"general reference failed to build for target sm_\d+",
+        ),
+        source="the def.py runner of a CUDABeaver checkout",
+    ),
+    Rule(
         id="source.absent",
         category=_INTEG,
         stages=BUILD_AND_TEST,

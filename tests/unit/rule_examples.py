@@ -114,6 +114,11 @@ EXAMPLES: dict[str, list[str]] = {
         "make: nvcc: No such file or directory",
         "FileNotFoundError: [Errno 2] No such file or directory: '/usr/local/cuda/bin/nvcc'",
     ],
+    "harness.reference": [
+        "the harness's own reference does not build: no reason given",
+        "LOGIC_FAIL: CUDA reference compilation failed; cannot evaluate",
+        "UNSUPPORTED_ARCH: general reference failed to build for target sm_90: Error building extension 'reference'",
+    ],
     "toolchain.configuration": [
         "  No CMAKE_CUDA_COMPILER could be found.",
         "  Could NOT find CUDA (missing: CUDA_TOOLKIT_ROOT_DIR)",
