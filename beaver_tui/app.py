@@ -11,6 +11,7 @@ from pathlib import Path
 
 from textual.app import App
 from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -30,6 +31,7 @@ from beaver_tui.screens.runs import Runs
 from beaver_tui.screens.sweep import Sweep
 from beaver_tui.screens.workbench import Workbench
 from beaver_tui.state.matrix import SweepView
+from beaver_tui.state.visible import visible_output
 from beaver_tui.themes import STYLE_SHEET, builtin_themes, themes_folder
 from beaver_tui.userkeys import read_keymap
 from beaver_tui.widgets.plainbars import use_plain_bars
@@ -114,6 +116,18 @@ class BeaverApp(App[None]):
             act()
         except BeaverError as error:
             self.notify(str(error), severity="error", markup=False, timeout=12)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """A message may name what came from outside: it is harmless text, and never markup, whatever is asked for."""
+        super().notify(visible_output(message), title=title, severity=severity, timeout=timeout, markup=False)
 
     # screens
 

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, OptionList
 from textual.widgets.option_list import Option
 
-from engine.text import plain_text
+from beaver_tui.state.visible import visible_output
 
 
 class Confirm(ModalScreen[bool]):
@@ -26,7 +26,7 @@ class Confirm(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Label(Text(plain_text(self._question)))
+            yield Label(Text(visible_output(self._question)))
             with Horizontal(classes="buttons"):
                 yield Button(f"{self._yes} (y)", id="yes", variant="warning")
                 yield Button(f"{self._no} (n)", id="no", variant="primary")
@@ -52,7 +52,7 @@ class Ask(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Label(Text(plain_text(self._question)))
+            yield Label(Text(visible_output(self._question)))
             yield Input(self._text, placeholder=self._placeholder)
 
     def on_mount(self) -> None:
@@ -78,8 +78,8 @@ class Choose(ModalScreen[int | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide"):
-            yield Label(Text(plain_text(self._question)))
-            texts = [choice if isinstance(choice, Text) else Text(plain_text(choice)) for choice in self._choices]
+            yield Label(Text(visible_output(self._question)))
+            texts = [choice if isinstance(choice, Text) else Text(visible_output(choice)) for choice in self._choices]
             yield OptionList(*(Option(text) for text in texts))
 
     def on_mount(self) -> None:

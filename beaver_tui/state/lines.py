@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from beaver_tui.glyphs import category_sign
+from beaver_tui.state.visible import visible_output
 from engine import events as ev
 from engine.rundir import Cell
-from engine.text import plain_text
 from engine.trajectory import Trajectory
 
 SHOWN_SIGNATURE = 60
@@ -32,7 +32,7 @@ class Line:
 
 def one_line(text: str) -> str:
     """Outside text as one harmless line."""
-    return " ".join(part.strip() for part in plain_text(text).replace("\t", " ").splitlines() if part.strip())
+    return " ".join(part.strip() for part in visible_output(text.replace("\t", " ")).splitlines() if part.strip())
 
 
 def shortened(text: str, width: int) -> str:

@@ -8,7 +8,7 @@ from rich.console import OverflowMethod
 from rich.text import Text
 
 from beaver_tui.glyphs import ascii_wanted, category_sign, sign
-from engine.text import plain_text
+from beaver_tui.state.visible import visible_line
 
 Colours = Mapping[str, str]
 """The theme's variables by name, without the dollar: ``app.theme_variables``."""
@@ -28,7 +28,7 @@ def category_text(colours: Colours, category: str, words: str | None = None) -> 
 def harmless(text: str, style: str = "") -> Text:
     """Outside text on one line, never read as markup."""
     overflow: OverflowMethod = "crop" if ascii_wanted() else "ellipsis"
-    return Text(" ".join(plain_text(text).split()), style=style, no_wrap=True, overflow=overflow)
+    return Text(visible_line(text), style=style, no_wrap=True, overflow=overflow)
 
 
 def lines_changed(added: int, removed: int) -> str:

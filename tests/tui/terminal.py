@@ -71,7 +71,9 @@ class Terminal:
 
     def __enter__(self) -> Terminal:
         words = [f"{name}={value}" for name, value in self._environment.items()]
-        command = shlex.join(["exec", "env", "-u", "NO_COLOR", *words, *self._command])
+        # what would be believed more than the terminal itself
+        unset = [word for name in ("NO_COLOR", "COLUMNS", "LINES", "COLORTERM") for word in ("-u", name)]
+        command = shlex.join(["exec", "env", *unset, *words, *self._command])
         place = ("-c", str(self._folder)) if self._folder else ()
         self.tmux("new-session", "-d", *self._size, *place, command)
         self.pid = int(self.tmux("display-message", "-p", "#{pane_pid}"))
@@ -137,9 +139,9 @@ class Terminal:
 
     @property
     def exit_code(self) -> int | None:
-        """None while the program runs."""
-        dead, code = self.tmux("display-message", "-p", "#{pane_dead},#{pane_dead_status}").split(",")
-        return int(code or -1) if dead == "1" else None
+        """None while the program runs, negative where a signal ended it."""
+        code, number = self.tmux("display-message", "-p", "#{pane_dead_status},#{pane_dead_signal}").split(",")
+        return int(code) if code else -int(number) if number else None
 
     @property
     def processes(self) -> list[psutil.Process]:
