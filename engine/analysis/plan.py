@@ -5,6 +5,7 @@ Nothing is asked and nothing is spent here. A setting that a run answers already
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,11 +107,14 @@ def _read_own(text: str) -> tuple[str, tuple[Value, ...]]:
     words = [word.strip() for word in listed.split(",") if word.strip()]
     if not words:
         raise ConfigError(f"--values {text}: write it as A3=L0,L3,L4")
+    numbers = {"A1": float, "A4": int}
     try:
-        numbers = {"A1": float, "A4": int}
-        return axis, tuple(dict.fromkeys(numbers[axis](word) if axis in numbers else word for word in words))
+        values = tuple(dict.fromkeys(numbers[axis](word) if axis in numbers else word for word in words))
     except ValueError:
         raise ConfigError(f"--values {text}: the settings of {axis} are numbers") from None
+    if not all(math.isfinite(value) for value in values if isinstance(value, float)):
+        raise ConfigError(f"--values {text}: the settings of {axis} are finite numbers")
+    return axis, values
 
 
 def design(base: Protocol, axes: Mapping[str, Sequence[Value]]) -> list[PlannedRun]:

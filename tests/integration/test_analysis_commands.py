@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -156,6 +157,17 @@ def test_a_card_of_a_sweep_made_on_the_fly_keeps_to_the_printed_schema(tmp_path:
     assert [setting["name"] for setting in card["settings"]] == ["default", "history=1"]
     assert (card["coverage"]["planned"], card["coverage"]["counted"], card["coverage"]["needs_device"]) == (4, 2, 2)
     assert {result["fixer"] for result in card["results"]} == {"scripted:s"}
+    mixed = beaver("report", tmp_path / "run", H200)
+    assert mixed.code == 2 and "runs of different corpora" in mixed.err
+
+
+def test_a_damaged_journal_is_left_out_and_said(tmp_path: Path):
+    shutil.copytree(H200, tmp_path / "run")
+    journal = next((tmp_path / "run" / "trajectories" / "gemm_rect").rglob("journal.jsonl"))
+    journal.write_text("no journal\n" + journal.read_text())
+    done = beaver("report", tmp_path / "run")
+    assert done.code == 0 and "left out" in done.err and "journal.jsonl" in done.err
+    assert "| left out: damaged | 1 |" in done.out and "| counted | 43 |" in done.out
 
 
 def test_a_card_is_written_for_people_too_and_counts_verdicts(tmp_path: Path):

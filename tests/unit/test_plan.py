@@ -77,6 +77,7 @@ def test_an_axis_that_would_change_nothing_is_refused(base: Protocol, axis: str,
         (("A1",), ("A3=L0",), "A3 is not swept"),
         (("A4",), ("A4=one",), "are numbers"),
         (("A4",), ("A4",), "write it as"),
+        (("A1",), ("A1=inf",), "finite numbers"),
     ],
 )
 def test_wrong_axes_and_settings_are_told(axes: tuple[str, ...], values: tuple[str, ...], reason: str):
