@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -101,7 +102,7 @@ class Human(Screen[None]):
         edit, hand_in = shown_keys("human.edit"), shown_keys("human.submit")
         gone = self._content() is None
         news = self._news or "not saved yet"
-        text = harmless(news if gone else f"{news}, {hand_in} hands it in", "bold")
+        text = Text().append_text(harmless(news if gone else f"{news}, {hand_in} hands it in", "bold"))
         quiet = self.app.theme_variables["quiet"]
         text.append(f"   {sign('dot')} {edit} opens your editor, or any program:\n", style=quiet)
         text.append_text(harmless(str(self.file), quiet))  # on a line of its own: it is to be copied
