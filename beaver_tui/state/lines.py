@@ -11,6 +11,7 @@ from beaver_tui.glyphs import category_sign
 from beaver_tui.state.visible import visible_output
 from engine import events as ev
 from engine.rundir import Cell
+from engine.text import plain_text
 from engine.trajectory import Trajectory
 
 SHOWN_SIGNATURE = 60
@@ -32,7 +33,8 @@ class Line:
 
 def one_line(text: str) -> str:
     """Outside text as one harmless line."""
-    return " ".join(part.strip() for part in visible_output(text.replace("\t", " ")).splitlines() if part.strip())
+    lines = plain_text(text).replace("\t", " ").splitlines()  # at every line end, those that are seen nowhere too
+    return " ".join(visible_output(line.strip()) for line in lines if line.strip())
 
 
 def shortened(text: str, width: int) -> str:
