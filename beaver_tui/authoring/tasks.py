@@ -59,7 +59,10 @@ def tasks(
         width = max((len(task.id) for task in chosen), default=4)
         for task in chosen:
             spec = task.spec
-            click.echo(f"{task.id:{width}}  {spec.backend:5} {spec.start_bucket or '-'!s:14} {spec.operation or '-'}")
+            needs = f"  needs {', '.join(spec.requires)}" if spec.requires else ""
+            click.echo(
+                f"{task.id:{width}}  {spec.backend:5} {spec.start_bucket or '-'!s:14} {spec.operation or '-'}{needs}"
+            )
     for problem in found.problems:
         for fault in problem.faults if check else (str(problem),):
             click.echo(f"beaver-tui: {fault}", err=True)
