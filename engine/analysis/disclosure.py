@@ -129,7 +129,7 @@ def corpus_of(
         "name": "built-in" if record.corpus == "built-in" else "a folder of tasks",
         "sha256": line(record.corpus_hash) or "unknown",
         "tasks": len(tasks),
-        "filters": filters
+        "filters": line(filters)
         if filters is not None
         else absent("a run's record holds the chosen tasks, not how they were chosen"),
         "start_buckets": dict(sorted(Counter(line(names[bucket]) for bucket in starts.values()).items())),

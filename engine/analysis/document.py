@@ -6,6 +6,7 @@ A number that does not exist is a cell with its reason; no cell ever holds NaN.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -101,9 +102,17 @@ class Document:
         return [table for section in self.sections for table in section.tables]
 
 
+_UNSEEN = re.compile("[\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+"""Characters without a shape: they turn the direction of writing, hide, or are no text that a file can hold."""
+
+
 def clean(text: str) -> str:
-    """Outside text as one line without control sequences."""
-    return " ".join(plain_text(text).split())
+    """Outside text as one line without control sequences; what cannot be seen is an escape."""
+    return " ".join(_UNSEEN.sub(_escaped, plain_text(text)).split())
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("ascii", "backslashreplace").decode()
 
 
 def words(text: str) -> Shown:

@@ -42,7 +42,7 @@ HOSTILE = [
     "\x1b]0;title\x07\x1b[31mred\x1b[0m\x9b2J",
     '=HYPERLINK("http://evil","x")',
     "@SUM(A1), +1, -1",
-    "\u202eevil",
+    "\u202eevil \ud800lone \ufeff",
     "]]> <!-- & &amp; &#60;",
 ]
 
@@ -110,6 +110,8 @@ def test_the_page_fetches_nothing_and_runs_nothing():
 @pytest.mark.parametrize("form", [*TEXTS, "html"])
 def test_no_format_passes_a_control_sequence_on(form: str):
     text = page(document(HOSTILE), LOOK) if form == "html" else TEXTS[form](document(HOSTILE))
+    assert text.encode().decode() == text
+    assert not re.search("[\u202a-\u202e\ufeff]", text)
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
 
 
