@@ -19,8 +19,9 @@ from engine.analysis.page import Look, page
 from engine.analysis.rates import AnalysisError
 from engine.analysis.report import Wishes, report
 from engine.analysis.scan import frame_of
+from engine.analysis.scoring import Scoring
 from engine.config import read_protocol
-from engine.protocol import Protocol
+from engine.protocol import GateMode, Protocol
 from engine.rundir import Cell, RunDirectory
 
 H200 = Path(__file__).parents[1] / "fixtures" / "h200" / "run"
@@ -218,6 +219,26 @@ def test_settings_stand_in_the_order_of_their_axis_and_the_base_is_what_most_dif
     }
     assert axes["A2"].scores["repeated"] == {}  # one attempt is fewer than K
     assert told(frame).sections
+
+
+def test_gates_in_the_loop_are_answered_by_the_run_whose_gate_is_high_enough():
+    low, high = (Protocol(gate_mode=GateMode.INLOOP, gate=gate) for gate in (0.7, 1.5))
+    slow = PASS._replace(speedup=0.8)
+    records = [
+        *(trajectory(task, fixer, slow, protocol=low) for task in "ab" for fixer in ("one", "two")),
+        trajectory("a", "one", slow._replace(passed=False), PASS._replace(speedup=1.6), protocol=high, run=1),
+        trajectory("b", "one", slow._replace(passed=False), FAIL, protocol=high, run=1),
+    ]
+    frame = frame_from(records, [RunFacts("low", gate=0.7), RunFacts("high", gate=1.5)])
+    gates = next(axis for axis in axes_of(frame, Scoring(gate=0.7)) if axis.name == "A1")
+    assert {gate: scores["one"] for gate, scores in gates.scores.items()} == {
+        **dict.fromkeys(("0", "0.1", "0.3", "0.5", "0.7"), 1.0),
+        **dict.fromkeys(("0.9", "1", "1.5"), 0.5),
+    }
+    assert "two" not in gates.scores["0.9"] and list(gates.taus) == ["0", "0.1", "0.3", "0.5"]
+    assert rows(find(told(frame, gate=0.7), "scores"))
+    with pytest.raises(AnalysisError, match="in-loop gate"):
+        told(frame, gate=0.9)
 
 
 def test_an_axis_counts_only_tasks_that_a_fixer_has_at_all_of_its_settings():
