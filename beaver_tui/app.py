@@ -16,9 +16,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from beaver_tui import glyphs
-from beaver_tui.asciilines import AsciiLines
 from beaver_tui.editor import EditorLauncher
 from beaver_tui.keymap import Key, bindings, shown_keys, use_keymap
+from beaver_tui.linefilters import AsciiLines, HarmlessLines
 from beaver_tui.live.live import LiveRun
 from beaver_tui.live.start import start_live
 from beaver_tui.opened import Opened, open_live, open_stored
@@ -83,11 +83,11 @@ class BeaverApp(App[None]):
         glyphs.use_ascii(self._preferences.ascii)
         use_plain_bars(self._preferences.ascii)
         self.set_class(self._preferences.ascii, "-ascii")
-        self._ascii_lines = [AsciiLines()] if self._preferences.ascii else []
+        self._line_filters = [HarmlessLines(), *([AsciiLines()] if self._preferences.ascii else [])]
         self.animation_level = "none"
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [*super().get_line_filters(), *self._ascii_lines]
+        return [*super().get_line_filters(), *self._line_filters]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What the style sheet names must be known before the first theme is, and in themes that are not ours."""

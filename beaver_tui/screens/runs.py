@@ -20,6 +20,7 @@ from beaver_tui.screens.newrun import NewRun
 from beaver_tui.state.catalog import Catalog, CatalogRow
 from beaver_tui.state.query import QueryError, matches
 from beaver_tui.state.status import STOPPED
+from beaver_tui.state.visible import visible_line
 from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, duration, harmless, money, speed
 from beaver_tui.widgets.rows import AT_ONCE, Rows
@@ -119,7 +120,7 @@ class Runs(Screen[None]):
         text = ""
         if not rows:
             text = (
-                f"No runs in {self._folder} yet. {shown_keys('runs.new')} starts one; "
+                f"No runs in {visible_line(str(self._folder))} yet. {shown_keys('runs.new')} starts one; "
                 "beaver-tui --batch --fixer scripted:good plays all tasks."
             )
         elif not self._rows:
@@ -172,7 +173,7 @@ class Runs(Screen[None]):
         if row is not None:
             colours = self.app.theme_variables
             text.append(f"{harmless(str(row.cell)).plain}\n", style="bold")
-            text.append(f"{row.run}\n{row.started}\n\n", style=colours.get("quiet", ""))
+            text.append(f"{visible_line(str(row.run))}\n{visible_line(row.started)}\n\n", style=colours.get("quiet", ""))
             for number, category in enumerate(row.categories, 1):
                 text.append(f"{number} ").append_text(category_text(colours, category)).append("\n")
             text.append(f"\n{row.status}\n")
