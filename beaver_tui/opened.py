@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from beaver_tui.live.live import LiveRun
 
 
+AT_ONCE = 2_000
+"""Events of a live run that are taken at a time: 20 times a second these are far more than any tool prints lines."""
+
+
 @dataclass
 class Opened:
     """One trajectory on show. ``live`` is the run that this process plays, None for one that is stored or written elsewhere.
@@ -55,11 +59,11 @@ class Opened:
         return self.live is not None and self.live.waiting
 
     def take(self) -> list[ev.Event]:
-        """The events that have arrived since the last call."""
+        """The events that have arrived since the last call; of a flood only so many that a screen does not stand still."""
         events: list[ev.Event] = []
         if self.source is not None:
             events += self.source.read()
-        while self.arrived:
+        while self.arrived and len(events) < AT_ONCE:
             events.append(self.arrived.popleft())
         return events
 

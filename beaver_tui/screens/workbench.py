@@ -141,7 +141,7 @@ class Workbench(Steering):
         if changes & {"steps", "facts", "alert"}:
             rows = session.rows
             self.query_one(Timeline).show(rows, step, self._planned())
-            self.query_one("#glyphs", Static).update(self._narrow_line(rows))
+            self.query_one("#glyphs", Static).update(self._narrow_line(rows), layout=False)
             facts = replace(session.facts(step), findings=given_up(session.source(0), session.source(step)))
             self.query_one(FactsPane).show(facts, session.alert)
             self._show_top()

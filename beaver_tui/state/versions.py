@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from beaver_tui.state.difftext import Diff, diff
 from beaver_tui.state.sourcetext import SourceText, plain_source, source_text
@@ -28,6 +29,8 @@ def compared(versions: Versions, ignore_space: bool) -> tuple[Diff, Sources]:
     return whole, (plain_source(versions.before), plain_source(versions.after))
 
 
+@lru_cache(maxsize=16)
 def coloured(versions: Versions) -> Sources:
-    """Both sources with colours: this takes several times as long as the comparison."""
+    """Both sources with colours: this takes several times as long as the comparison. Steps are gone back and forth
+    between: what was coloured last is known."""
     return source_text(versions.before, versions.file), source_text(versions.after, versions.file)

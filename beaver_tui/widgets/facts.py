@@ -21,6 +21,8 @@ class FactsPane(Static):
         self._alert: Alert | None = None
 
     def show(self, facts: Facts, alert: Alert | None) -> None:
+        if (facts, alert) == (self._facts, self._alert):
+            return
         self._facts, self._alert = facts, alert
         self.set_class(alert is not None, "-alert")
         self.refresh(layout=True)

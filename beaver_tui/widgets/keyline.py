@@ -50,7 +50,7 @@ class KeyLine(Static):
         at = max(at, start)
         for entry in right:
             at = self._append(text, at, entry)
-        self.update(text)
+        self.update(text, layout=False)
 
     def _append(self, text: Text, at: int, entry: tuple[str, str, str]) -> int:
         _, key, label = entry

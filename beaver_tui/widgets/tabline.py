@@ -79,7 +79,7 @@ class TabLine(Static):
             text.append(rule * (rest - note.cell_len - 2), style=tone).append(f" {note.plain} ", style=quiet)
         else:
             text.append(rule * rest, style=tone)
-        self.update(text)
+        self.update(text, layout=False)
 
     def _shown(self, name: str) -> str:
         count = self._unread.get(name.lower(), 0)

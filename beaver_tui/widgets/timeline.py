@@ -15,6 +15,7 @@ from textual.widgets import Static
 from beaver_tui.glyphs import sign
 from beaver_tui.state.steps import StepRow
 from beaver_tui.widgets.painting import Colours, category_text, duration, harmless, lines_changed, speed
+from beaver_tui.widgets.strips import cells
 
 LINES = 2
 """Rows of the screen that an entry takes."""
@@ -44,6 +45,9 @@ class Timeline(VerticalScroll, can_focus=False):
         def control(self) -> Timeline:
             return self.timeline
 
+    _room = (0, 0)
+    """Cells and lines of what is drawn."""
+
     def compose(self) -> ComposeResult:
         yield Static(classes="steps")
 
@@ -59,7 +63,11 @@ class Timeline(VerticalScroll, can_focus=False):
             text.append("\n")
         for number in range(len(rows), planned + 1):
             text.append(f"  {number} {sign('dot')}\n\n", style=colours.get("quiet", ""))
-        self.query_one(".steps", Static).update(text)
+        lines = text.plain.split("\n")
+        size = (max(map(cells, lines)), len(lines))
+        # the screen is laid out anew only for entries that take another room
+        self.query_one(".steps", Static).update(text, layout=size != self._room)
+        self._room = size
         self.scroll_to_region(Region(0, position * LINES, 1, LINES), animate=False)
 
     def _head(self, row: StepRow, chosen: bool) -> Text:

@@ -44,4 +44,4 @@ class TopLine(Static):
             text.append(joint, style=colours.get("quiet", "")).append(shown.plain, style="bold" if index == 0 else "")
         text.truncate(max(room, 8), overflow="ellipsis")
         text.append(" " * max(1, self.size.width - text.cell_len - right.cell_len)).append_text(right)
-        self.update(text)
+        self.update(text, layout=False)
