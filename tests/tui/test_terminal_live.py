@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.program import beaver, manifest
 from tests.support.tasks import WRONG
 from tests.tui.live import SECOND_WRONG, THIRD_WRONG, Bench, categories, in_a_row, story
@@ -40,3 +42,20 @@ def test_the_run_of_a_live_trajectory_is_complete(bench: Bench):
     assert manifest(bench.run) == rows
     again = bench.open(bench.run)
     again.wait_for("step 3 of 3", "REPLAY", "no_progress", "mismatch: y differs")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("CPU device")
+def test_a_built_in_task_stagnates_on_the_cpu_device(bench: Bench):
+    words = ("softmax_rows", "--fixer", "scripted:stagnating", "--device", "cpu")
+    terminal = bench.open(*words)
+    terminal.wait_for("softmax_rows · scripted:stagnating", "LIVE auto", "budget 5 left", seconds=300)
+    terminal.wait_for("step 3 of 3", "REPLAY", "functional_correctness", "o go on, only observing", seconds=600)
+    assert categories(bench.run) == ["functional_correctness"] * 3
+    assert beaver("manifest", bench.run).code == 0
+
+
+def test_a_run_that_cannot_begin_says_why_and_leaves_nothing(bench: Bench):
+    terminal = bench.start(WRONG, fixer="scripted:nobody")
+    terminal.wait_for("nobody")
+    assert bench.runs == []
