@@ -6,7 +6,7 @@ No number is ever NaN: what has no denominator has no value, and says why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -140,7 +140,3 @@ def rates_by(tally: Tally, groups: Groups) -> list[Rate]:
     hits = np.bincount(index, tally.hits, minlength=count)
     base = np.bincount(index, tally.base, minlength=count)
     return [Rate(float(n), float(d), tally.of, tally.why) for n, d in zip(hits, base, strict=True)]
-
-
-def renamed(tally: Tally, name: str) -> Tally:
-    return replace(tally, name=name)

@@ -15,6 +15,7 @@ from engine.analysis.build import IterationRecord, TrajectoryRecord, frame_from,
 from engine.analysis.frame import CATEGORIES, GATES, SIGNALS, Frame, setting_of
 from engine.analysis.scan import frame_of
 from engine.corpora import builtin_folder, load_corpus
+from engine.journal import encode
 from engine.manifest import run_rows
 from engine.protocol import Protocol, Sampling
 from engine.rundir import RunDirectory
@@ -126,6 +127,25 @@ def test_a_journal_of_a_newer_program_is_a_gap_and_not_a_guess(run: RunDirectory
     reopened(run, schema_version=99)
     (gap,) = frame_of([run]).coverage.gaps
     assert gap.why == "damaged" and "schema version 99" in gap.detail
+
+
+def test_what_a_fault_of_the_machine_made_void_is_in_no_column(run: RunDirectory) -> None:
+    """A candidate is examined anew after a fault: build time, verdict and signals of the first try are gone, the fault is counted."""
+    cell = next(cell for cell in run.plan if cell.fixer == "scripted:stagnating")
+    lines = run.journal(cell).read_bytes().splitlines(keepends=True)
+    begins = next(number for number, line in enumerate(lines) if b'"type":"candidate"' in line)
+    noise = [
+        ev.Built(iteration=1, step=ev.StepRecord(seconds=100.0)),
+        ev.Sanitized(iteration=1, tool="racecheck", exit_code=0, seconds=100.0),
+        ev.SignalRaised(iteration=1, name="no_progress", iterations=[1]),
+        ev.InfraFailed(iteration=1, kind="gpu", message="lost"),
+    ]
+    first_try = [lines[begins], *(encode(event) for event in noise)]
+    run.journal(cell).write_bytes(b"".join([*lines[:begins], *first_try, *lines[begins:]]))
+    frame, manifest = frame_of([run]), list(run_rows(run))
+    assert [row[8] for row in told(frame)] == [round(sum(row["seconds"].values()), 3) for row in manifest]
+    assert told(frame) == told(frame_of([RunDirectory(STORED)]))
+    assert frame.trajectories.infra.sum() == 1
 
 
 def test_a_torn_last_line_is_left_out(run: RunDirectory) -> None:

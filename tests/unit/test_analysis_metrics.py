@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.analysis.build import TrajectoryRecord, frame_from
-from engine.analysis.frame import CATEGORIES
+from engine.analysis.frame import CATEGORIES, RunFacts
 from engine.analysis.metrics import (
     compile_rate,
     cost_to_fix,
@@ -295,8 +295,6 @@ def test_a_setting_is_called_by_what_differs_from_the_papers() -> None:
 
 
 def test_each_run_is_scored_at_its_own_threshold_unless_one_is_given() -> None:
-    from engine.analysis.frame import RunFacts
-
     rows = [played("a", "f", [attempt("passed", speedup=0.5)], run=number) for number in (0, 1)]
     frame = frame_from(rows, [RunFacts("one", gate=0.3), RunFacts("two", gate=0.7)])
     assert pass_at_k(score(frame)).hits.tolist() == [1, 0]
