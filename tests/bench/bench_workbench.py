@@ -22,6 +22,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from beaver_tui.app import Start
@@ -73,6 +75,11 @@ class Terminal:
         select.select([self._file], [], [], 5)
         return time.perf_counter() - began
 
+    @property
+    def processor_time(self) -> float:
+        times = psutil.Process(self.pid).cpu_times()
+        return times.user + times.system
+
     def close(self) -> None:
         os.kill(self.pid, 9)
         os.waitpid(self.pid, 0)
@@ -90,13 +97,15 @@ def line(what: str, seconds: list[float], budget: float) -> None:
 
 
 def first_frame() -> None:
-    frames, lists = [], []
+    frames, lists, spent = [], [], []
     for _ in range(STARTS):
         terminal = Terminal("--runs", str(FIXTURES / "h200"))
         frames.append(terminal.until(b"beaver"))
+        spent.append(terminal.processor_time)
         lists.append(terminal.until(b"attention_window"))
         terminal.close()
     line("first frame", frames, 0.7)
+    line("the same, processor time", spent, 0.7)
     line("the same, with 44 trajectories listed", lists, 0.7)
 
 
@@ -118,12 +127,13 @@ def keys() -> None:
 
 async def large_store(folder: Path) -> None:
     make_store(folder / "runs", runs=40, cells=50, iterations=5)
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), time.process_time()
     app = Bench(Start(runs=folder / "runs"))
     async with app.run_test(size=(140, 42)) as pilot:
         await until_async(lambda: getattr(app.screen, "loaded", False), "the runs are read")
         await pilot.pause()
         line("10,000 iterations of 2,000 trajectories", [time.perf_counter() - began], 1.0)
+        line("the same, processor time", [time.process_time() - spent], 1.0)
         late: list[float] = []
         ticker = asyncio.create_task(_tick(late))
         await asyncio.sleep(3)  # what the list costs while it is looked at

@@ -9,8 +9,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.command import CommandPalette
 
 from beaver_tui.app import BeaverApp, Preferences, Start
+from beaver_tui.palette import Actions
 from tests.support.workbench import Bench, Driver, stored, whole_run
 
 pytestmark = pytest.mark.usefixtures("at_fixtures")
@@ -37,6 +39,13 @@ def pressing(*keys: str) -> Callable[..., Awaitable[None]]:
         driver = Driver(pilot.app, pilot)  # type: ignore[attr-defined]
         await driver.ready()
         await driver.press(*keys)
+        if isinstance(driver.screen, CommandPalette):
+            offered = [hit async for hit in Actions(driver.app.screen_stack[-2]).discover()]
+            options = driver.one("CommandList")
+            await driver.until(
+                lambda: options.option_count == len(offered),
+                "all actions are listed",
+            )
         await driver.pilot.pause()
 
     return act
