@@ -139,7 +139,7 @@ class Workbench(Steering):
             return
         session, step = self.session, self.session.position
         if changes & {"steps", "facts", "alert"}:
-            rows = session.rows
+            rows = session.shown_rows
             self.query_one(Timeline).show(rows, step, self._planned())
             self.query_one("#glyphs", Static).update(self._narrow_line(rows), layout=False)
             facts = replace(session.facts(step), findings=given_up(session.source(0), session.source(step)))

@@ -12,7 +12,7 @@ from beaver_tui.state.errors import ErrorRow, error_rows, evidence_row
 from beaver_tui.state.facts import Alert, Facts, alert_of, best_step, facts_of
 from beaver_tui.state.flowing import Flowing
 from beaver_tui.state.steplogs import LOGS, log_text
-from beaver_tui.state.steps import StepRow, begun_iterations, step_rows
+from beaver_tui.state.steps import StepRow, begun_iterations, left_open, step_rows
 from beaver_tui.state.texts import Texts, answer
 from engine import events as ev
 from engine.protocol import Protocol
@@ -121,6 +121,12 @@ class Session:
             if phase and not self._rows[-1].over:
                 self._rows[-1] = replace(self._rows[-1], phase=phase)
         return self._rows
+
+    @property
+    def shown_rows(self) -> list[StepRow]:
+        """All steps as a person should read them: one that nobody goes on with is not said to be testing still."""
+        at_the_end = self.shown_events == len(self.events)
+        return left_open(self.rows) if at_the_end and not self.live and self.trajectory.closed is None else self.rows
 
     @property
     def last(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from beaver_tui.state.lines import one_line, readable
 from engine.task import Task
@@ -11,6 +11,8 @@ from engine.trajectory import Iteration, Trajectory
 START = "start"
 CLOSED = "closed"
 FAULT = "fault"
+LEFT_OPEN = "left open"
+"""Begun, and nobody goes on with it: a phase of views only, see Session.shown_rows."""
 
 PHASES = (START, "asking", "replying", "building", "testing", "sanitizing", "timing", "judging", CLOSED, FAULT)
 """What can be going on in a step, in the order in which it happens. ``fault``: the machine or the model's service failed."""
@@ -43,6 +45,13 @@ class StepRow:
 def step_rows(trajectory: Trajectory, task: Task | None) -> list[StepRow]:
     """All steps that were begun, the broken start first. Without its task the start has neither category nor note."""
     return [_start(task), *(step_row(trajectory, iteration) for iteration in begun_iterations(trajectory))]
+
+
+def left_open(rows: list[StepRow]) -> list[StepRow]:
+    """The rows of a trajectory that nobody goes on with: a last step that was begun is not said to be testing still."""
+    if not rows or rows[-1].over or rows[-1].phase == FAULT:
+        return rows
+    return [*rows[:-1], replace(rows[-1], phase=LEFT_OPEN)]
 
 
 def begun_iterations(trajectory: Trajectory) -> list[Iteration]:

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from beaver_tui.glyphs import sign
-from beaver_tui.state.steps import StepRow
+from beaver_tui.state.steps import LEFT_OPEN, StepRow
 from beaver_tui.widgets.painting import Colours, category_text, duration, harmless, lines_changed, speed
 from beaver_tui.widgets.strips import cells
 
@@ -77,7 +77,9 @@ class Timeline(VerticalScroll, can_focus=False):
             label = row.category if row.number else _WORDS["start"]
             text.append_text(category_text(colours, row.category, label))
         else:
-            text.append(f"{sign('running')} {_WORDS.get(row.phase, row.phase)}", style=colours.get("accent", ""))
+            goes_on = row.phase != LEFT_OPEN
+            colour = colours.get("accent" if goes_on else "quiet", "")
+            text.append(f"{sign('running' if goes_on else 'dot')} {_WORDS.get(row.phase, row.phase)}", style=colour)
         if row.signals:
             # their names are among the facts: none of them would fit here
             text.append(f" {sign('signal')}", style=colours["warning"])

@@ -300,6 +300,16 @@ def opened(store: Store, device: str = "cpu") -> Session:
     return session
 
 
+def test_a_step_that_nobody_goes_on_with_is_left_open():
+    session = opened(MemoryStore())
+    session.apply(ev.RequestBuilt(iteration=1, prompt="0" * 64, feedback="L3"))
+    assert [row.phase for row in session.shown_rows] == ["start", "asking"]
+    session.live = False
+    assert [row.phase for row in session.shown_rows] == ["start", "left open"]
+    session.apply(ev.InfraFailed(iteration=1, kind="api", message="down", final=True))
+    assert [row.phase for row in session.shown_rows] == ["start", "fault"]
+
+
 def replied(store: MemoryStore, text: str, reasoning: str = "") -> ev.ReplyReceived:
     thoughts = store.put("responses", reasoning.encode()) if reasoning else None
     return ev.ReplyReceived(iteration=1, response=store.put("responses", text.encode()), reasoning=thoughts)
