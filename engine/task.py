@@ -69,6 +69,7 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     anti_cheat: list[str] = []
     timing_parser: str | None = None
     time_cmd: str | None = None
+    reference_parser: str | None = None
     start_bucket: Bucket | None = None
     category: CategoryName | None = None
     difficulty: str | None = None
@@ -92,18 +93,20 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             found.append(("test_cmd", "exactly one of test_cmd and check must be given"))
         if self.time_cmd is not None and (self.check is not None or self.timing_parser is None):
             found.append(("time_cmd", "goes with test_cmd and a timing_parser; a check has a time of its own"))
+        if self.reference_parser is not None and (self.check is not None or self.timing_parser is None):
+            found.append(("reference_parser", "goes with test_cmd and a timing_parser"))
         shared = [(f"shared_files[{index}]", value) for index, value in enumerate(self.shared_files)]
         for name, value in [("solution_file", self.solution_file), *shared]:
             if not is_inner_path(value):
                 found.append((name, f"{value!r} must be a relative path that stays inside the workspace"))
-        for name in ("timing_parser", "pass_evidence"):
+        for name in ("timing_parser", "reference_parser", "pass_evidence"):
             pattern = getattr(self, name)
             try:
                 compiled = re.compile(pattern or "")
             except re.error as error:
                 found.append((name, f"is not a regular expression: {error}"))
             else:
-                if name == "timing_parser" and pattern and compiled.groups < 1:
+                if name != "pass_evidence" and pattern and compiled.groups < 1:
                     found.append((name, "needs a group that captures the milliseconds"))
         if Path(self.solution_file).parts[:1] in ((), ("in",), ("out",)):
             found.append(("solution_file", f"{self.solution_file!r} is taken by the inputs and outputs of a check"))

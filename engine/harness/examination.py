@@ -274,21 +274,20 @@ class Examination:
     async def time(self, workspace: Workspace, checker: Checker | None) -> None:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
         command = backends.time_command(self._task, self._device)
-        if (
-            self._spec.timing_parser is None
-            or command is None
-            or self._task.reference is None
-            or not self._job.launches
-        ):
+        parser, own = self._spec.timing_parser, self._spec.reference_parser
+        if parser is None or command is None or not (self._task.reference or own) or not self._job.launches:
             return
         if not self._device.times_count:
             note = f"{self._device.name}: its times say nothing about a GPU"
             self._steps.emit(summarize(self._job.iteration, [], [], self._job.gate, note, 0.0))
             return
-        reference = await self._references.get(self._task, self._budgets.build)
-        measurement = Measurement(self._steps, command, self._spec.timing_parser, self._budgets.test)
+        measurement, gate = Measurement(self._steps, command, parser, self._budgets.test), self._job.gate
+        reference = await self._references.get(self._task, self._budgets.build) if own is None else None
         async with self._gpu():
-            timed = await measurement.compare(reference, workspace, checker, self._job.launches, self._job.gate)
+            if own is not None:  # a test that is launched as it is has its repetitions inside
+                timed = await measurement.alone(workspace, own, self._job.launches if self._spec.time_cmd else 1, gate)
+            else:
+                timed = await measurement.compare(reference, workspace, checker, self._job.launches, gate)
         if measurement.wrong is not None:
             ended, result = measurement.wrong
             self._evidence.check = result

@@ -10,7 +10,7 @@ from engine.harness.aside import in_thread
 from engine.harness.checker import Checker
 from engine.harness.process import Ended
 from engine.harness.step import StepRunner
-from engine.harness.timing import interleave, summarize
+from engine.harness.timing import interleave, parse_time, summarize
 from engine.harness.workspace import Workspace
 
 
@@ -48,6 +48,24 @@ class Measurement:
         times = await interleave(self._parser, run_reference, run_candidate, launches)
         note = "a timed run left a wrong result" if self.wrong is not None else times[2]
         return summarize(self._steps.iteration, times[0], times[1], gate, note, time.monotonic() - began)
+
+    async def alone(self, candidate: Workspace, reference_parser: str, launches: int, gate: float) -> Timed:
+        """A program that times the reference too: both times come from the same launch, by ``reference_parser`` and the other."""
+        began = time.monotonic()
+        reference_ms: list[float] = []
+        candidate_ms: list[float] = []
+        note = ""
+        for _ in range(launches):
+            ended = await self._launch(candidate, checked=False)
+            said = ended.stdout.text() if ended.exit_code == 0 else ""
+            times = parse_time(reference_parser, said), parse_time(self._parser, said)
+            if times[0] is None or times[1] is None:
+                note = "the program reported no usable times"
+                break
+            reference_ms.append(times[0])
+            candidate_ms.append(times[1])
+        seconds = time.monotonic() - began
+        return summarize(self._steps.iteration, reference_ms, candidate_ms, gate, note, seconds)
 
     async def _launch(self, place: Workspace, checked: bool) -> Ended:
         if checked:

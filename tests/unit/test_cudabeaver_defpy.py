@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from engine import events as ev
 from engine.corpora import load_corpus
 from engine.harness.examine import Harness
 from engine.task import Task
@@ -61,7 +62,9 @@ async def test_who_is_at_fault(task: Task, harness: Harness, code: bytes, catego
     assert classify(evidence).category == category
 
 
-async def test_a_pass_says_its_times(task: Task, harness: Harness):
-    evidence, _ = await examine(harness, task, b"int right;")
+async def test_a_pass_is_measured_against_the_runners_own_reference(task: Task, harness: Harness):
+    evidence, events = await examine(harness, task, b"int right;")
     assert evidence.test is not None
     assert evidence.test.stdout == "Kernel time: 2.0000 ms\nReference time: 1.0000 ms\n"
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert (timed.speedup, timed.gate) == (0.5, "fail")

@@ -87,3 +87,39 @@ async def test_cutlass_headers_are_where_the_makefile_looks(tmp_path: Path, harn
     evidence, _ = await examine(harness, task, SOLUTION.replace('#include "scale.h"\n', "").encode())
     assert evidence.build is not None
     assert (evidence.build.exit_code, evidence.build.stderr) == (0, "")
+
+
+DRIVER = """\
+echo "Ref time: 2.0 ms (avg over 20 trials)"; echo "Kernel time: 1.0 ms (avg over 20 trials)"
+echo "Ref time: 4.0 ms (avg over 20 trials)"; echo "Kernel time: 2.0 ms (avg over 20 trials)"
+"""
+
+
+def cutlass_that_prints(tmp_path: Path, script: str) -> Task:
+    """A cutlass instance whose build makes a driver that prints what ``script`` says."""
+    write_checkout(tmp_path, "cutlass")
+    build = f"cat > test <<'END'\n#!/bin/sh\n{script}END\nchmod +x test"
+    write_instance(tmp_path, "cutlass", name="prints", build=build)
+    return load_corpus(tmp_path).tasks["prints"]
+
+
+async def test_a_driver_that_times_the_reference_too_is_the_measure(tmp_path: Path, harness: Harness):
+    task = cutlass_that_prints(tmp_path, DRIVER)
+    evidence, events = await examine(harness, task, task.broken)
+    assert classify(evidence).category == Category.PASSED
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert (timed.reference_ms, timed.candidate_ms, timed.speedup) == ([6.0], [3.0], 2.0)
+
+
+async def test_a_driver_that_never_came_to_the_times_has_not_passed(tmp_path: Path, harness: Harness):
+    task = cutlass_that_prints(tmp_path, "exit 0\n")
+    evidence, events = await examine(harness, task, task.broken)
+    assert classify(evidence).category == Category.FUNCTIONAL_CORRECTNESS
+    assert not any(isinstance(event, ev.Timed) for event in events)
+
+
+async def test_a_driver_that_prints_one_time_alone_is_unmeasured(tmp_path: Path, harness: Harness):
+    task = cutlass_that_prints(tmp_path, 'echo "Kernel time: 1.0 ms"\n')
+    _, events = await examine(harness, task, task.broken)
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert (timed.gate, timed.note) == ("unmeasured", "the program reported no usable times")

@@ -26,7 +26,8 @@ _SLOW_TEST = Budgets(build=60, test=600, sanitizer=600)
 class Family:
     """How the tasks of a family run. Commands that are None stand in a task's input.json.
 
-    ``requires`` is added to what a task's own commands show, ``evidence`` is what a pass must print, ``own`` are files of this package that the workspace needs.
+    ``requires`` is added to what a task's own commands show, ``evidence`` is what a pass must print;
+    where the family ``times_itself``, it launches the reference beside the solution and prints both times. ``own`` are files of this package that the workspace needs.
     """
 
     backend: Backend
@@ -37,6 +38,7 @@ class Family:
     libraries: tuple[tuple[str, str], ...] = ()
     own: tuple[str, ...] = ()
     evidence: str | None = None
+    times_itself: bool = False
     arch_exact: str | None = None
     budgets: Budgets = DEFAULT_BUDGETS
 
@@ -57,6 +59,7 @@ _DEFPY = Family(
     ),
     own=("run_defpy.py",),
     evidence=r"^Kernel time: [0-9.]+ ms$",
+    times_itself=True,
     budgets=_SLOW_TEST,
 )
 
@@ -79,6 +82,8 @@ FAMILIES: dict[str, Family] = {
     "cutlass": Family(
         "make",
         libraries=tuple(REFERENCE_SOURCES.items()),
+        evidence=r"^Kernel time: [0-9.]+ ms\b",  # said after the comparison
+        times_itself=True,
         budgets=Budgets(build=600, test=120, sanitizer=600),
     ),
     "thunderkittens": Family(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.corpora.cudabeaver.families import CATEGORY_OF_BUCKET, FAMILIES, Family, needs_of
 from engine.corpora.cudabeaver.layout import Inputs, Instance, faults_of, inner, read_json, source_model
-from engine.corpora.cudabeaver.timing import Timing, read_timing
+from engine.corpora.cudabeaver.timing import Timing, own_timing, read_timing
 from engine.corpora.files import bytes_of, file_tree, text_of
 from engine.errors import TaskError
 from engine.task import Task, TaskSpec
@@ -51,6 +51,8 @@ class Checkout:
         broken = bytes_of(inner(folder, instance.files.broken_start, "broken_start"))
         faults = faults_of(folder, instance, inputs, broken)
         timing = read_timing(self.path, instance.id)
+        if family.times_itself:
+            timing = own_timing(family.backend, inputs.test_command)
         spec = _spec(instance, inputs, family, timing)
         faults += [f"{folder / 'input.json'}: {name}: {reason}" for name, reason in spec.problems()]
         testbench = inner(folder, instance.files.testbench, "testbench")
@@ -105,6 +107,7 @@ def _spec(instance: Instance, inputs: Inputs, family: Family, timing: Timing | N
         pass_evidence=family.evidence,
         time_cmd=timing.command if timing is not None else None,
         timing_parser=timing.parser if timing is not None else None,
+        reference_parser=timing.reference_parser if timing is not None else None,
         min_sm=inputs.hardware.min_sm if inputs.hardware is not None else 0,
         arch_exact=inputs.required_arch or family.arch_exact,
         requires=needs_of(family, f"{build}\n{test}"),

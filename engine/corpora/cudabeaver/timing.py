@@ -28,6 +28,13 @@ _ELAPSED = (
 )
 
 
+_BOTH = (
+    "{command} | awk '/^Ref time:/ {{ reference += $3 }} /^Kernel time:/ {{ kernel += $3 }} "
+    'END {{ if (kernel > 0) printf "Kernel time: %.4f ms\\nReference time: %.4f ms\\n", kernel, reference }}\''
+)
+"""CUTLASS drivers print both times for every size: the sums over all sizes are compared."""
+
+
 class Mode(msgspec.Struct, frozen=True):
     """What is timed."""
 
@@ -44,11 +51,19 @@ class Spec(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Timing:
-    """Shell text, the pattern of its time in milliseconds, and the files of ours that it needs in the workspace."""
+    """Shell text (None: the test itself), the pattern of its time in milliseconds, that of the reference's where the program
+    times it too, and the files of ours that it needs in the workspace."""
 
-    command: str
+    command: str | None
     parser: str
     own: tuple[str, ...] = ()
+    reference_parser: str | None = None
+
+
+def own_timing(backend: str, test: str) -> Timing:
+    """For families whose test times the reference beside the solution."""
+    command = _BOTH.format(command=test) if backend == "make" else None
+    return Timing(command, r"^Kernel time: ([0-9.]+) ms$", reference_parser=r"^Reference time: ([0-9.]+) ms$")
 
 
 def read_timing(checkout: Path, task: str) -> Timing | None:
