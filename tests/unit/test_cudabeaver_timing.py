@@ -96,7 +96,6 @@ def test_a_whole_program_is_timed_by_the_clock(tmp_path: Path, toolkit: Toolkit)
     ("mode", "command"),
     [
         ("kernels", "./test.out --perf"),
-        ("kernelbench_eval_result", "python -c pass"),
         ("total_elapsed", "make clean && make run"),
     ],
 )
@@ -137,3 +136,15 @@ def test_a_native_task_may_have_a_timing_command_of_its_own(make_task):
 def test_a_timing_command_without_a_parser_is_a_fault(make_task):
     with pytest.raises(TaskError, match="time_cmd: goes with test_cmd and a timing_parser"):
         make_task(spec={"check": None, "test_cmd": "./driver", "time_cmd": "./driver t"})
+
+
+def test_kernelbench_times_its_own_reference(tmp_path: Path):
+    write_checkout(tmp_path, "kernelbench")
+    (name,) = load_corpus(tmp_path).tasks
+    write_spec(tmp_path, name, "kernelbench_eval_result", "python -c 'evaluate()'")
+    spec = load_corpus(tmp_path).tasks[name].spec
+    assert spec.time_cmd is not None
+    assert spec.time_cmd.startswith('export TORCH_EXTENSIONS_DIR="$PWD/')
+    said = "compiled=True runtime=2.0 runtime_stats={'mean': 2.5, 'std': 0.1} ref_runtime=4.0 ref_runtime_stats={'mean': 5.0, 'std': 0.1}"
+    assert parse_time(spec.timing_parser or "", said) == 2.5
+    assert parse_time(spec.reference_parser or "", said) == 5.0

@@ -105,7 +105,7 @@ def _spec(instance: Instance, inputs: Inputs, family: Family, timing: Timing | N
         build_cmd=family.before + build if family.backend == "kernelbench" else build,
         test_cmd=family.before + test,
         pass_evidence=family.evidence,
-        time_cmd=timing.command if timing is not None else None,
+        time_cmd=family.before + timing.command if timing is not None and timing.command else None,
         timing_parser=timing.parser if timing is not None else None,
         reference_parser=timing.reference_parser if timing is not None else None,
         min_sm=inputs.hardware.min_sm if inputs.hardware is not None else 0,

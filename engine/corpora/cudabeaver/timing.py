@@ -67,8 +67,8 @@ def own_timing(backend: str, test: str) -> Timing:
 
 
 def read_timing(checkout: Path, task: str) -> Timing | None:
-    """How a task is timed, None where the checkout says nothing or what it says is not taken over: the sum over all kernels
-    needs a profiler, and a KernelBench reference is no solution. Raises TaskError for a file that cannot be read."""
+    """How a task is timed, None where the checkout says nothing or what it says is not taken over: the sum over all
+    kernels needs a profiler. Raises TaskError for a file that cannot be read."""
     path = checkout / "benchmark" / "references" / f"{task}.json"
     if not path.is_file():
         return None
@@ -81,6 +81,9 @@ def read_timing(checkout: Path, task: str) -> Timing | None:
     if mode.type == "region" and len(regions) == 1 and re.fullmatch(r"\w+", regions[0]):
         text = _REGION.format(region=regions[0], command=command)
         return Timing(text, r"^Region time: ([0-9.]+) ms$", (REGION_TIMER,))
+    if mode.type == "kernelbench_eval_result":
+        mean = r"runtime_stats=\{'mean': ([0-9.]+)[,}]"
+        return Timing(command, rf"(?<!ref_){mean}", reference_parser=rf"\bref_{mean}")
     # a command that builds would be timed with its compiler
     if mode.type in ("total_elapsed", "process") and not re.search(r"\b(?:make|nvcc)\b", command):
         return Timing(_ELAPSED.format(command=command), r"^Elapsed time: ([0-9.]+) ms$")
