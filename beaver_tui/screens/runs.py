@@ -173,7 +173,9 @@ class Runs(Screen[None]):
         if row is not None:
             colours = self.app.theme_variables
             text.append(f"{harmless(str(row.cell)).plain}\n", style="bold")
-            text.append(f"{visible_line(str(row.run))}\n{visible_line(row.started)}\n\n", style=colours.get("quiet", ""))
+            text.append(
+                f"{visible_line(str(row.run))}\n{visible_line(row.started)}\n\n", style=colours.get("quiet", "")
+            )
             for number, category in enumerate(row.categories, 1):
                 text.append(f"{number} ").append_text(category_text(colours, category)).append("\n")
             text.append(f"\n{row.status}\n")
