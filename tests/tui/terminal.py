@@ -140,8 +140,19 @@ class Terminal:
     @property
     def exit_code(self) -> int | None:
         """None while the program runs, negative where a signal ended it."""
-        code, number = self.tmux("display-message", "-p", "#{pane_dead_status},#{pane_dead_signal}").split(",")
-        return int(code) if code else -int(number) if number else None
+        dead, code, number = self.tmux(
+            "display-message", "-p", "#{pane_dead},#{pane_dead_status},#{pane_dead_signal}"
+        ).split(",")
+        if code or number:
+            return int(code) if code else -int(number)
+        return self._unreaped_code() if dead == "1" else None
+
+    def _unreaped_code(self) -> int | None:
+        """tmux at times misses that its child has ended; the kernel still knows how."""
+        with suppress(OSError, psutil.NoSuchProcess):
+            status = os.waitstatus_to_exitcode(int(Path(f"/proc/{self.pid}/stat").read_text().split()[-1]))
+            return status if psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE else None
+        return None
 
     @property
     def processes(self) -> list[psutil.Process]:
