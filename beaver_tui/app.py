@@ -1,4 +1,7 @@
-"""The app: screens, themes, keys. What the screens show is folded elsewhere; nothing is decided here."""
+"""The app: screens, themes, keys. What the screens show is folded elsewhere; nothing is decided here.
+
+Screens, and what plays live runs, are imported where they are first shown: the first frame must not wait for them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.filter import LineFilter
@@ -19,27 +23,22 @@ from beaver_tui import glyphs
 from beaver_tui.editor import EditorLauncher
 from beaver_tui.keymap import Key, bindings, shown_keys, use_keymap
 from beaver_tui.linefilters import AsciiLines, HarmlessLines
-from beaver_tui.live.live import LiveRun
-from beaver_tui.live.start import start_live
 from beaver_tui.opened import Opened, open_live, open_stored
 from beaver_tui.palette import Actions
-from beaver_tui.screens.compare import Compare
 from beaver_tui.screens.help import Help
 from beaver_tui.screens.modals import Confirm
-from beaver_tui.screens.newrun import Wish
 from beaver_tui.screens.runs import Runs
-from beaver_tui.screens.sweep import Sweep
-from beaver_tui.screens.workbench import Workbench
-from beaver_tui.state.matrix import SweepView
 from beaver_tui.state.visible import visible_output
 from beaver_tui.themes import STYLE_SHEET, builtin_themes, themes_folder
 from beaver_tui.userkeys import read_keymap
 from beaver_tui.widgets.plainbars import use_plain_bars
+from beaver_tui.wish import Wish
 from engine.errors import BeaverError
-from engine.harness.examine import Harness
-from engine.local import local_harness
 from engine.rundir import Cell, RunDirectory
-from engine.sweep.opening import Options
+
+if TYPE_CHECKING:
+    from beaver_tui.live.live import LiveRun
+    from engine.harness.examine import Harness
 
 
 @dataclass(frozen=True)
@@ -133,6 +132,8 @@ class BeaverApp(App[None]):
 
     def show_opened(self, opened: Opened, *, replace: bool = False) -> None:
         """A trajectory in the workbench; with ``replace`` in the place of the one that is shown."""
+        from beaver_tui.screens.workbench import Workbench
+
         screen = Workbench(opened)
         if replace:
             self.switch_screen(screen)
@@ -140,9 +141,14 @@ class BeaverApp(App[None]):
             self.push_screen(screen)
 
     def show_sweep(self, run: Path) -> None:
+        from beaver_tui.screens.sweep import Sweep
+        from beaver_tui.state.matrix import SweepView
+
         self._guarded(lambda: self.push_screen(Sweep(SweepView(RunDirectory(run)))))
 
     def show_comparison(self, left: Opened, right: Opened) -> None:
+        from beaver_tui.screens.compare import Compare
+
         self.push_screen(Compare(left, right))
 
     def show_in_pager(self, content: bytes) -> None:
@@ -156,6 +162,9 @@ class BeaverApp(App[None]):
         self.run_worker(self._start_live(wish), exclusive=False)
 
     async def _start_live(self, wish: Wish) -> None:
+        from beaver_tui.live.start import start_live
+        from engine.sweep.opening import Options
+
         options = Options(
             corpus=wish.corpus,
             tasks=(wish.task,),
@@ -200,6 +209,8 @@ class BeaverApp(App[None]):
     @asynccontextmanager
     async def harness_of(self, opened: Opened) -> AsyncIterator[Harness]:
         """The harness of a live run, or one of its own for a stored trajectory, on the kind of device it was made on."""
+        from engine.local import local_harness
+
         if opened.live is not None and not opened.live.over:
             yield opened.live.harness
         else:
@@ -281,7 +292,8 @@ class BeaverApp(App[None]):
             self.screen.action_copy_text()
             return
         screen = self.screen
-        live = screen.opened.live if isinstance(screen, Workbench) else None
+        opened: Opened | None = getattr(screen, "opened", None)
+        live = opened.live if opened is not None else None
         if live is None or live.over:
             self.notify(f"nothing is live here; {shown_keys('app.quit')} leaves")
         elif live.stopping:

@@ -140,7 +140,6 @@ def _nearest(name: str, words: list[str]) -> str:
     from difflib import get_close_matches
 
     from beaver_tui.commands import COMMANDS
-
     from beaver_tui.open import task_ids
 
     near = get_close_matches(name, [*COMMANDS, "--batch", *task_ids(None)], n=1)

@@ -66,7 +66,7 @@ def workbench(
 ) -> int:
     """Open the workbench: at home, on a run's folder, or live on a task."""
     from beaver_tui.app import Start
-    from beaver_tui.screens.newrun import Wish
+    from beaver_tui.wish import Wish
 
     if what is None:
         return show(Start(runs=runs), **look)

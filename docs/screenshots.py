@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from beaver_tui.app import BeaverApp, Start
 from beaver_tui.screens.human import Human
-from beaver_tui.screens.newrun import Wish
+from beaver_tui.wish import Wish
 from engine.rundir import RunDirectory
 from tests.support.until import until_async
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
@@ -12,24 +9,9 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input, Label, Select, Static
 
+from beaver_tui.wish import Mode, Wish
 from engine.local import builtin_tasks
 from engine.protocol import Feedback
-
-Mode = Literal["auto", "confirm", "human"]
-
-
-@dataclass(frozen=True)
-class Wish:
-    """A live run as a person asks for it; None and empty where the default is meant."""
-
-    task: str
-    fixer: str = "scripted:good"
-    mode: Mode = "auto"
-    corpus: str | None = None
-    device: str | None = None
-    k: int | None = None
-    feedback: str | None = None
-    config: str | None = None
 
 
 class NewRun(ModalScreen[Wish | None]):

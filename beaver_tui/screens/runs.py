@@ -16,7 +16,6 @@ from textual.widgets import DataTable, Input, Static
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import open_stored
-from beaver_tui.screens.newrun import NewRun
 from beaver_tui.state.catalog import Catalog, CatalogRow
 from beaver_tui.state.query import QueryError, matches
 from beaver_tui.state.status import STOPPED
@@ -213,6 +212,8 @@ class Runs(Screen[None]):
 
     @work
     async def action_new(self) -> None:
+        from beaver_tui.screens.newrun import NewRun
+
         wish = await self.app.push_screen_wait(NewRun())
         if wish is not None:
             self.app.start(wish)

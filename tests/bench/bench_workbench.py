@@ -27,9 +27,9 @@ import psutil
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from beaver_tui.app import Start
-from beaver_tui.screens.newrun import Wish
 from beaver_tui.screens.proposal import Decide
 from beaver_tui.screens.workbench import Workbench
+from beaver_tui.wish import Wish
 from engine import events as ev
 from tests.support.program import PROGRAM
 from tests.support.stores import make_store

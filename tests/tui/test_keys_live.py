@@ -12,10 +12,10 @@ from beaver_tui.editor import EditorLauncher
 from beaver_tui.live.start import start_live
 from beaver_tui.screens.human import Human
 from beaver_tui.screens.modals import Choose, Confirm
-from beaver_tui.screens.newrun import Wish
 from beaver_tui.screens.proposal import Decide
 from beaver_tui.screens.workbench import Workbench
 from beaver_tui.widgets.tabline import TabLine
+from beaver_tui.wish import Wish
 from engine.sweep.opening import Options
 from tests.support.tasks import BROKEN, SOLUTION, WRONG, write_task
 from tests.support.workbench import Driver, Way, presses, stored, workbench
