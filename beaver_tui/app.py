@@ -228,6 +228,16 @@ class BeaverApp(App[None]):
     def going_on(self) -> list[Opened]:
         return [opened for opened in self.live if opened.going_on]
 
+    def _fatal_error(self) -> None:
+        """As Textual's, but without the variables of every frame: they may hold a key or a prompt, and end in a bug report."""
+        from rich.segment import Segments
+        from rich.traceback import Traceback
+
+        self.bell()
+        traceback = Traceback(show_locals=False, width=None)
+        self._exit_renderables.append(Segments(self.console.render(traceback, self.console.options)))
+        self._close_messages_no_wait()
+
     # keys
 
     def scopes_of(self, screen: Screen[object], focused: Widget | None) -> list[str]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from textual.app import SuspendNotSupported
+
 Suspend = Callable[[], AbstractContextManager[None]]
 """Gives the terminal away and takes it back: ``App.suspend``."""
 
@@ -80,13 +82,16 @@ def _start(command: list[str], environment: Mapping[str, str]) -> str:
 
 def _in_terminal(command: list[str], suspend: Suspend, environment: Mapping[str, str]) -> str:
     complaint = ""
-    with suspend():
-        # inside, everything is caught: an exception on its way through suspend() would leave the terminal to the editor
-        try:
-            code = subprocess.run(command, env=environment, check=False).returncode
-            complaint = f"{command[0]}: exit code {code}" if code else ""
-        except OSError as error:
-            complaint = f"{command[0]}: {error.strerror}"
-        except KeyboardInterrupt:
-            complaint = f"{command[0]}: interrupted"
+    try:
+        with suspend():
+            # inside, everything is caught: an exception on its way through suspend() would leave the terminal to the editor
+            try:
+                code = subprocess.run(command, env=environment, check=False).returncode
+                complaint = f"{command[0]}: exit code {code}" if code else ""
+            except OSError as error:
+                complaint = f"{command[0]}: {error.strerror}"
+            except KeyboardInterrupt:
+                complaint = f"{command[0]}: interrupted"
+    except SuspendNotSupported:
+        complaint = f"{command[0]}: this terminal cannot be given away; open {command[-1]} in another one"
     return complaint
