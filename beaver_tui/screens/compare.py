@@ -47,7 +47,7 @@ class Compare(Screen[None]):
                     yield Static(classes="facts")
             with Vertical(id="centre"):
                 yield DiffView(id="diff")
-                yield StructureView(id="structure")
+                yield StructureView(start="left", this="right", id="structure")
             with Vertical(id="right", classes="comparison-side"):
                 yield Static(classes="who")
                 yield Timeline()

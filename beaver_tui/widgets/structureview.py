@@ -28,6 +28,11 @@ _MOST_BYTES = 400_000
 class StructureView(VerticalScroll, can_focus=True):
     """``show`` takes the versions as bytes; the reference only where whoever looks may see it."""
 
+    def __init__(self, *, start: str = "start", this: str = "this", **options: object) -> None:
+        """``start`` and ``this`` are what the columns of the first and of the shown version are called."""
+        super().__init__(**options)  # type: ignore[arg-type]
+        self._names = {"start": start, "this": this}
+
     def compose(self) -> ComposeResult:
         yield Static(classes="structure")
 
@@ -63,7 +68,8 @@ class StructureView(VerticalScroll, can_focus=True):
         for index in shown:
             table.add_column(justify="left" if index in (0, len(structuretext.HEADINGS) - 1) else "right")
         table.add_column()
-        table.add_row(*(Text(structuretext.HEADINGS[index], style=f"bold {quiet}") for index in shown), Text())
+        names = [structuretext.HEADINGS[index] for index in shown]
+        table.add_row(*(Text(self._names.get(name, name), style=f"bold {quiet}") for name in names), Text())
         for row in rows:
             texts = (row.words, row.start, row.previous, row.this, row.reference, row.lines)
             tone = colours.get(_TONES.get(row.tone, ""), "")
