@@ -42,8 +42,10 @@ class Command:
         """For the build alone: line tables and the like must reach no program that is timed."""
         return {"NVCC_APPEND_FLAGS": " ".join(self.flags)} if self.flags else {}
 
-    def with_flags(self, *flags: str) -> Command:
-        return replace(self, flags=(*self.flags, *flags))
+    def with_lines(self) -> Command:
+        """The same with line tables, which the sanitizer's reports name lines by."""
+        rewrite = "nvcc is given -lineinfo, for the sanitizer"
+        return replace(self, rewrites=(*self.rewrites, rewrite), flags=(*self.flags, "-lineinfo"))
 
 
 def build_command(task: Task, device: Device) -> Command:

@@ -145,10 +145,11 @@ class Examination:
         self._steps.emit(ev.Built(iteration=self._job.iteration, step=record, rewrites=rewrites))
         return ended
 
-    async def build_with_lines(self, workspace: Workspace) -> Ended:
-        """A build of its own for the sanitizer: line tables never reach a program that is timed."""
-        command = backends.build_command(self._task, self._device).with_flags("-lineinfo")
-        return await self._builds.make(self._steps, workspace, "sanitizer-build", command, self._budgets.build)
+    async def build_with_lines(self, workspace: Workspace) -> tuple[Ended, backends.Command]:
+        """A build of its own for the sanitizer, and its command: line tables never reach a program that is timed."""
+        command = backends.build_command(self._task, self._device).with_lines()
+        ended = await self._builds.make(self._steps, workspace, "sanitizer-build", command, self._budgets.build)
+        return ended, command
 
     async def ready(self, workspace: Workspace) -> bool:
         """What the device must do between a build and a run; what it cannot do is this machine's lack, not a fault."""
@@ -227,7 +228,7 @@ class Examination:
             program = self.sanitizer(workspace)
             if program is None:
                 return category
-            built = await self.build_with_lines(workspace)
+            built, _ = await self.build_with_lines(workspace)
             if built.exit_code != 0 or not await self.ready(workspace):
                 return category
             await self.feed(workspace)

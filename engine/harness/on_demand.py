@@ -57,8 +57,8 @@ async def sanitize(
                 kind="sanitizer",
                 retryable=False,
             )
-        built = await examination.build_with_lines(workspace)
-        watch(ev.Built(iteration=0, step=built.record(backends.build_command(task, harness.device).text)))
+        built, command = await examination.build_with_lines(workspace)
+        watch(ev.Built(iteration=0, step=built.record(command.text), rewrites=list(command.rewrites)))
         if built.exit_code == 0 and await examination.ready(workspace):
             for tool in tools:
                 await examination.feed(workspace)  # anew: the last tool's run has filled the outputs
