@@ -15,6 +15,7 @@ from textual.widgets import Label
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings, shown_keys
+from beaver_tui.live import on_demand
 from beaver_tui.live.live import News
 from beaver_tui.opened import Opened
 from beaver_tui.screens.modals import Confirm
@@ -26,12 +27,11 @@ from beaver_tui.widgets.painting import duration, harmless
 from beaver_tui.widgets.tabline import TabLine
 from beaver_tui.widgets.topline import TopLine
 from engine.errors import BeaverError
-from engine.harness import on_demand
+from engine.harness.on_demand import built_line, sanitized_line
 from engine.plain_file import read_plain
 
 if TYPE_CHECKING:
     from beaver_tui.app import BeaverApp
-    from beaver_tui.live.live import LiveRun
 
 READINGS = ("Error", "Prompt", "Build")
 
@@ -90,13 +90,17 @@ class Human(Screen[None]):
         """The file to edit."""
         return self.live.desk / self.live.task.spec.solution_file.rpartition("/")[2]
 
+    @property
+    def _number(self) -> int:
+        """Of the iteration that waits for the file."""
+        return len(self.opened.session.trajectory.finished) + 1
+
     def _show_top(self) -> None:
         session = self.opened.session
         words = (self.opened.cell.task, "you are the fixer", self.live.harness.place.label)
-        number = len(session.trajectory.finished) + 1
         self.query_one(TopLine).show(
             words,
-            f"iteration {number} of {session.protocol.iterations}",
+            f"iteration {self._number} of {session.protocol.iterations}",
             f"LIVE {duration(time.monotonic() - self._began)}",
         )
         edit, hand_in = shown_keys("human.edit"), shown_keys("human.submit")
@@ -186,38 +190,27 @@ class Human(Screen[None]):
         self.query_one(TabLine).choose("Build")
         self._restart_log("compiling ...\n")
         try:
-            built = await on_demand.preview(self.live.harness, self.live.task, content)
+            built = await on_demand.preview(self.live, content)
         except BeaverError as error:
             self._restart_log(str(error))
             return
-        line = on_demand.built_line(built)
-        self._restart_log(f"{line}\n{built.step.stdout.text}{built.step.stderr.text}")
-        _note(self.live, "preview", line)
+        self._restart_log(f"{built_line(built)}\n{built.step.stdout.text}{built.step.stderr.text}")
 
     @work(exclusive=True, group="preview")
     async def action_sanitize(self) -> None:
+        """On the inputs of the iteration that the file will be handed in for."""
         content = self._content()
         if content is None:
             return
         self.query_one(TabLine).choose("Build")
         self._restart_log("running the sanitizers ...\n")
         try:
-            reports = await on_demand.sanitize(self.live.harness, self.live.task, content, seed=1)
+            reports = await on_demand.sanitize(self.live, content, self._number)
         except BeaverError as error:
             self._restart_log(str(error))
             return
-        line = on_demand.sanitized_line(reports)
-        self._restart_log("\n".join([line, *(report.output.text for report in reports)]))
-        _note(self.live, "sanitized", line)
+        self._restart_log("\n".join([sanitized_line(reports), *(report.output.text for report in reports)]))
 
     def _restart_log(self, text: str) -> None:
         self._build = LogText(text)
         self.query_one("#human-build", LogView).show(self._build)
-
-
-def _note(live: LiveRun, action: str, line: str) -> None:
-    """Leave a line in the journal: what a person looked at belongs to the story."""
-    try:
-        live.note(action, line)
-    except BeaverError:
-        return  # the run was closed meanwhile; the result is on the screen all the same

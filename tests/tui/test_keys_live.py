@@ -16,6 +16,7 @@ from beaver_tui.screens.proposal import Decide
 from beaver_tui.screens.workbench import Workbench
 from beaver_tui.widgets.tabline import TabLine
 from beaver_tui.wish import Wish
+from engine import events as ev
 from engine.sweep.opening import Options
 from tests.support.tasks import BROKEN, SOLUTION, WRONG, write_task
 from tests.support.workbench import Driver, Way, presses, stored, workbench
@@ -279,11 +280,13 @@ async def test_a_build_that_costs_no_iteration(do: Way, corpus: Path):
 @presses("human.sanitize")
 async def test_the_sanitizers_on_the_file_as_it_is(do: Way, corpus: Path):
     async with workbench(wish(corpus, "human")) as bench:
-        await human_waits(bench)
+        screen = await human_waits(bench)
         bench.screen.file.write_text(SOLUTION)
         await do(bench)
         assert bench.one(TabLine).active == "Build"
         await bench.until(lambda: build_log(bench) and "running the" not in build_log(bench), "they have been run")
+        notes = [event for event in screen.session.events if isinstance(event, ev.Controlled)]
+        assert notes[-1].detail.startswith("step 1 · "), "on the inputs of the iteration that waits"
 
 
 def build_log(bench: Driver) -> str:
