@@ -17,6 +17,7 @@ from beaver_tui.keymap import bindings
 from beaver_tui.opened import open_stored
 from beaver_tui.state.matrix import MatrixCell, SweepView
 from beaver_tui.state.progress import span
+from beaver_tui.state.status import DAMAGED
 from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, harmless, money, speed
 from beaver_tui.widgets.rows import Rows
@@ -56,6 +57,7 @@ class Sweep(Screen[None]):
                 id="matrix",
             )
             with VerticalScroll(id="side", can_focus=False):
+                yield Static(id="problem")
                 yield Static(id="rates")
                 yield Static(id="map")
         yield KeyLine()
@@ -110,8 +112,8 @@ class Sweep(Screen[None]):
             text.append_text(category_text(colours, category, ""))
         if cell.running:
             text.append(sign("running"), style=colours["accent"])
-        elif cell.status == "damaged":
-            text.append(f"{sign('fault')} damaged", style=colours["error"])
+        elif cell.status == DAMAGED:
+            text.append(f"{sign('fault')} {DAMAGED}", style=colours["error"])
         elif not cell.categories:
             text.append(sign("dot"), style=colours.get("quiet", ""))
         if cell.speedup is not None:
@@ -136,9 +138,23 @@ class Sweep(Screen[None]):
             f"K{protocol.k} {protocol.feedback} p{protocol.gate:g}",
         )
         self.query_one(TopLine).show(left, f" {sign('dot')} ".join(words), state)
+        self._draw_problem()
         self.query_one("#rates", Static).update(rates_text(colours, view))
         draw = histogram_text if self._map == "histogram" else transitions_text
         self.query_one("#map", Static).update(draw(colours, view))
+
+    def _draw_problem(self) -> None:
+        """What is wrong with the cell under the cursor, above everything else."""
+        problem = self._problem
+        shown = self.query_one("#problem", Static)
+        shown.display = bool(problem)
+        words = f"{sign('fault')} {harmless(problem).plain}\n"  # a new text: it is to be wrapped
+        shown.update(Text(words, style=self.app.theme_variables["error"]))
+
+    @property
+    def _problem(self) -> str:
+        cell = self.selected
+        return self.view.matrix_cell(cell).problem if cell is not None else ""
 
     @property
     def selected(self) -> Cell | None:
@@ -149,6 +165,10 @@ class Sweep(Screen[None]):
         column = self.view.columns[max(at.column - 1, 0)]
         return self.view.key(self._order[at.row], column)
 
+    @on(DataTable.CellHighlighted)
+    def _cell_highlighted(self) -> None:
+        self._draw_problem()
+
     @on(DataTable.CellSelected)
     def _cell_selected(self) -> None:
         self.action_open()
@@ -158,6 +178,8 @@ class Sweep(Screen[None]):
         if cell is None:
             self.notify("this fixer has no trajectory of this task")
             return
+        if self._problem:  # what is whole before the damage can be looked at all the same
+            self.notify(self._problem, severity="error", markup=False)
         try:
             self.app.show_opened(self.app.live_of(self.view.run.path, cell) or open_stored(self.view.run, cell))
         except BeaverError as error:
