@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from beaver_tui.keymap import bindings
 from beaver_tui.opened import Opened
-from beaver_tui.state.compare import Comparison
+from beaver_tui.state.compare import Comparison, Side
 from beaver_tui.widgets.diffview import DiffView
 from beaver_tui.widgets.facts import facts_text
 from beaver_tui.widgets.keyline import KeyLine
@@ -24,6 +24,8 @@ from beaver_tui.widgets.topline import TopLine
 if TYPE_CHECKING:
     from beaver_tui.app import BeaverApp
 
+SIDES: tuple[Side, Side] = ("left", "right")
+
 
 class Compare(Screen[None]):
     """Timelines and facts of both sides around the diff from the left candidate to the right one."""
@@ -34,8 +36,7 @@ class Compare(Screen[None]):
 
     def __init__(self, left: Opened, right: Opened) -> None:
         super().__init__()
-        self._sides = {"left": left, "right": right}
-        self.comparison = Comparison(left.session, right.session)
+        self.comparison = Comparison(left.session, right.session, (left.run.path.name, right.run.path.name))
 
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
@@ -61,40 +62,39 @@ class Compare(Screen[None]):
 
     def show(self) -> None:
         """Draw both sides and what lies between them."""
-        colours = self.app.theme_variables
-        for name, opened in self._sides.items():
-            session = opened.session
-            side = self.query_one(f"#{name}")
-            who = Text().append(f"{harmless(opened.cell.fixer).plain}\n", style="bold")
-            who.append(harmless(f"{opened.cell.task} {opened.run.path.name}").plain, style=colours.get("quiet", ""))
-            side.query_one(".who", Static).update(who)
-            side.query_one(Timeline).show(session.rows, session.position, 0)
-            side.query_one(".facts", Static).update(facts_text(colours, session.facts(session.position)))
-        left, right = self._sides["left"], self._sides["right"]
+        for side, run in zip(SIDES, self.comparison.runs, strict=True):
+            self._show_side(side, run)
+        left, right = self.comparison.left, self.comparison.right
         before, after = self.comparison.sources
-        file = left.session.task.spec.solution_file if left.session.task is not None else "solution.cu"
+        file = left.task.spec.solution_file if left.task is not None else "solution.cu"
         self.query_one(DiffView).show(before or b"", after or b"", file)
-        facts = right.session.facts(right.session.position)
-        self.query_one(StructureView).show(after, before, None, None, facts)
-        words = f"step {left.session.position} against step {right.session.position}"
+        self.query_one(StructureView).show(after, before, None, None, right.facts(right.position))
+        words = "step {} against step {}".format(*self.comparison.positions)
         names = (left.cell.task, right.cell.task) if left.cell.task != right.cell.task else (left.cell.task,)
         self.query_one(TopLine).show(("compare", *names), words)
 
+    def _show_side(self, side: Side, run: str) -> None:
+        session, pane = self.comparison.session(side), self.query_one(f"#{side}")
+        colours = self.app.theme_variables
+        who = Text().append(f"{harmless(session.cell.fixer).plain}\n", style="bold")
+        who.append(harmless(f"{session.cell.task} {run}").plain, style=colours.get("quiet", ""))
+        pane.query_one(".who", Static).update(who)
+        pane.query_one(Timeline).show(session.shown_rows, session.position, 0)
+        pane.query_one(".facts", Static).update(facts_text(colours, session.facts(session.position)))
+
     def on_timeline_step_chosen(self, event: Timeline.StepChosen) -> None:
-        side = next((node.id for node in event.control.ancestors if node.id in self._sides), None)
-        if side is not None:
-            self._sides[side].session.go(event.step)
-            self.show()
+        side: Side = "left" if self.query_one("#left") in event.control.ancestors else "right"
+        self.comparison.session(side).go(event.step)
+        self.show()
 
     def action_step(self, by: int) -> None:
         self.comparison.step(by)
         self.show()
 
-    def action_move(self, side: str, by: int) -> None:
-        self.comparison.move("left" if side == "left" else "right", by)
+    def action_move(self, side: Side, by: int) -> None:
+        self.comparison.move(side, by)
         self.show()
 
     def action_swap(self) -> None:
-        self._sides = {"left": self._sides["right"], "right": self._sides["left"]}
         self.comparison.swap()
         self.show()
