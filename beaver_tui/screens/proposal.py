@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Label
 
-from beaver_tui.keymap import bindings
+from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.live.proposal import Proposal
 from beaver_tui.screens.modals import Ask
 from beaver_tui.widgets.diffview import DiffView
@@ -19,6 +20,14 @@ from beaver_tui.widgets.painting import harmless, lines_changed
 
 if TYPE_CHECKING:
     from beaver_tui.app import BeaverApp
+
+BUTTONS = {
+    "accept": "Accept",
+    "reject": "Reject with a remark",
+    "edit": "Edit it first",
+    "later": "Later",
+}
+"""What can be done with a proposal, and what the button says before its key."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +56,10 @@ class Decide(ModalScreen[Decision | None]):
             yield Label(harmless(f"iteration {proposal.iteration}: a candidate waits for you, {words}"))
             yield DiffView()
             with Horizontal(classes="buttons"):
-                yield Button("Accept (y)", id="accept", variant="primary")
-                yield Button("Reject with a remark (r)", id="reject")
-                yield Button("Edit it first (e)", id="edit")
-                yield Button("Later (esc)", id="later")
+                for action, words in BUTTONS.items():
+                    key = shown_keys(f"proposal.{action}")
+                    label = Content(f"{words} ({key})")  # a key may be a bracket
+                    yield Button(label, id=action, variant="primary" if action == "accept" else "default")
 
     def on_mount(self) -> None:
         view = self.query_one(DiffView)
