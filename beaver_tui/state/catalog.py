@@ -43,11 +43,6 @@ class CatalogRow:
     problem: str = ""
 
     @property
-    def openable(self) -> bool:
-        """Whether there is anything to look at."""
-        return bool(self.cell.task) and self.status != NOT_BEGUN
-
-    @property
     def name(self) -> str:
         """The run's folder, for a reader."""
         return shown_name(self.run.name)
@@ -119,11 +114,6 @@ def _stamp(path: Path) -> Stamp:
     except OSError:
         return _MISSING
     return found.st_mtime_ns, found.st_size
-
-
-def read_catalog(folder: Path, known: Catalog | None = None) -> list[CatalogRow]:
-    """The rows of ``Catalog.read``, read once; ``known`` makes a second reading cheap."""
-    return (Catalog(folder) if known is None else known).read()
 
 
 def find_runs(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:

@@ -50,11 +50,6 @@ class Flowing:
         """What has come of a log, harmless."""
         return _joined(self._logs.get(name, []))
 
-    def log_since(self, name: str, offset: int) -> tuple[str, int]:
-        """What has come of a log from a character on, harmless, and the character to go on from."""
-        text = _joined(self._logs.get(name, []))
-        return text[offset:], len(text)
-
     def apply(self, event: ev.Event) -> Flowed:
         """Take an event in."""
         if isinstance(event, ev.TrajectoryClosed):

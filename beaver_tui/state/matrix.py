@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from beaver_tui.glyphs import category_sign
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.sources import StoredSource, is_live
 from beaver_tui.state.status import DAMAGED, NOT_BEGUN, OPEN, PASSED, RUNNING, ended_as
 from beaver_tui.state.tally import Tally
-from beaver_tui.state.transitions import Rate, histogram, last_histogram, transitions
+from beaver_tui.state.transitions import Rate, histogram, transitions
 from engine import events as ev
 from engine.protocol import Sampling
 from engine.rundir import Cell, RunDirectory
@@ -32,11 +31,6 @@ class MatrixCell:
     @property
     def running(self) -> bool:
         return self.status == RUNNING
-
-    @property
-    def path(self) -> str:
-        """The way of its categories in signs: "✗≠✓"."""
-        return "".join(category_sign(category) for category in self.categories)
 
 
 class SweepView:
@@ -170,11 +164,6 @@ class SweepView:
     def histogram(self) -> Counter[str]:
         """Iterations by category."""
         return histogram(self._paths())
-
-    @property
-    def last_histogram(self) -> Counter[str]:
-        """Trajectories by the category of their last iteration."""
-        return last_histogram(self._paths())
 
     @property
     def transitions(self) -> Counter[tuple[str, str]]:

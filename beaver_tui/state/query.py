@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,12 +35,6 @@ class Query:
 def matches(row: CatalogRow, query: str) -> bool:
     """Whether a row is wanted. Raises QueryError."""
     return parse(query).holds(row)
-
-
-def filtered(rows: Iterable[CatalogRow], query: str) -> list[CatalogRow]:
-    """The rows that are wanted, in their order. Raises QueryError."""
-    wanted = parse(query)
-    return [row for row in rows if wanted.holds(row)]
 
 
 @lru_cache(maxsize=64)

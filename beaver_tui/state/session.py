@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
@@ -39,7 +37,7 @@ class Session:
 
     ``task`` gives the broken start and its log; without it they are unknown. ``reference_shown``: whoever looks may see the
     reference, which a person who repairs may not. ``position`` is the step that is looked at; ``following`` means that it is the
-    last one and moves on with the trajectory. ``clock`` gives seconds.
+    last one and moves on with the trajectory.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class Session:
         *,
         task: Task | None = None,
         reference_shown: bool = False,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.cell, self.task, self.reference_shown = cell, task, reference_shown
         self.trajectory = Trajectory()
@@ -58,9 +55,8 @@ class Session:
         self.shown_events = 0
         self.position, self.following = 0, True
         self.base, self.pinned = Base.PREVIOUS, 0
-        self._texts, self._clock = Texts(store), clock
+        self._texts = Texts(store)
         self._flowing = Flowing()
-        self._phase_began = clock()
         self._dismissed: set[int] = set()
         self._rows: list[StepRow] | None = None
         self._errors: dict[int, list[ErrorRow]] = {}
@@ -77,12 +73,9 @@ class Session:
         flowed = self._flowing.apply(event)
         if event.durable:
             self.events.append(event)
-            self._phase_began = self._clock()
             if at_the_end:
                 self.trajectory.apply(event)
                 self.shown_events += 1
-        elif flowed.phase_changed:
-            self._phase_began = self._clock()
         if self.live and flowed.log:
             self.unread[flowed.log] += flowed.lines
         if not at_the_end:
@@ -132,11 +125,6 @@ class Session:
     def last(self) -> int:
         """The number of the newest step."""
         return len(begun_iterations(self.trajectory))
-
-    @property
-    def phase_seconds(self) -> float:
-        """Seconds since the running phase began, by this process's clock."""
-        return self._clock() - self._phase_began
 
     def go(self, step: int) -> None:
         """Look at a step; one that is not there is the nearest that is."""
@@ -214,10 +202,6 @@ class Session:
         self._results[step, name] = plain_text(text)
         self._errors.pop(step, None)
         self.unread[name] += text.count("\n") + 1
-
-    def output_since(self, step: int, name: str, offset: int) -> tuple[str, int]:
-        """What a running step has printed from ``offset`` on, and the offset to go on from: for a view that appends."""
-        return self._flowing.log_since(name, offset) if self._shows_flow(step) else ("", 0)
 
     def looked(self, name: str) -> None:
         """The log has been read to its end."""

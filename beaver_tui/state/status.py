@@ -15,8 +15,6 @@ OPEN: Final = "open"
 DAMAGED: Final = "damaged"
 NOT_BEGUN: Final = "not begun"
 
-STATUSES: Final = (PASSED, FAILED, STOPPED, RUNNING, OPEN, DAMAGED, NOT_BEGUN)
-
 
 def ended_as(stop_reason: str, passed: bool) -> str:
     """The status of a trajectory that is over."""

@@ -11,11 +11,9 @@ from engine.trajectory import Iteration, Trajectory
 START = "start"
 CLOSED = "closed"
 FAULT = "fault"
+"""The machine or the model's service failed."""
 LEFT_OPEN = "left open"
 """Begun, and nobody goes on with it: a phase of views only, see Session.shown_rows."""
-
-PHASES = (START, "asking", "replying", "building", "testing", "sanitizing", "timing", "judging", CLOSED, FAULT)
-"""What can be going on in a step, in the order in which it happens. ``fault``: the machine or the model's service failed."""
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,6 @@ def histogram(paths: Iterable[Path]) -> Counter[str]:
     return Counter(chain.from_iterable(paths))
 
 
-def last_histogram(paths: Iterable[Path]) -> Counter[str]:
-    """How many trajectories stand at each category."""
-    return Counter(path[-1] for path in paths if path)
-
-
 def transitions(paths: Iterable[Path]) -> Counter[tuple[str, str]]:
     """How often an iteration of the first category was followed by one of the second. A category that stays is counted too: it
     is the diagonal."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from beaver_tui.state.catalog import CatalogRow, read_catalog
-from beaver_tui.state.query import QueryError, filtered, matches
+from beaver_tui.state.catalog import Catalog, CatalogRow
+from beaver_tui.state.query import QueryError, matches
 from engine.rundir import Cell
 from tests.support.stores import RECORDED
 
@@ -93,10 +93,14 @@ def test_a_minus_alone_is_a_word():
 
 
 def test_conditions_divide_a_recorded_run():
-    rows = read_catalog(RECORDED)
-    passed, others = filtered(rows, "status:passed"), filtered(rows, "-status:passed")
+    rows = Catalog(RECORDED).read()
+
+    def filtered(query: str) -> list[CatalogRow]:
+        return [row for row in rows if matches(row, query)]
+
+    passed, others = filtered("status:passed"), filtered("-status:passed")
     assert passed
     assert others
     assert sorted(passed + others, key=rows.index) == rows
-    assert {row.fixer for row in filtered(rows, "scripted:stagnating")} == {"scripted:stagnating"}
-    assert all("timeout" in row.categories for row in filtered(rows, "category:timeout"))
+    assert {row.fixer for row in filtered("scripted:stagnating")} == {"scripted:stagnating"}
+    assert all("timeout" in row.categories for row in filtered("category:timeout"))
