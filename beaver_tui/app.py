@@ -34,7 +34,7 @@ from beaver_tui.userkeys import read_keymap
 from beaver_tui.widgets.plainbars import use_plain_bars
 from beaver_tui.wish import Wish
 from engine.errors import BeaverError
-from engine.rundir import Cell, RunDirectory
+from engine.rundir import Cell, RunDirectory, fresh_folder
 
 if TYPE_CHECKING:
     from beaver_tui.live.live import LiveRun
@@ -173,7 +173,7 @@ class BeaverApp(App[None]):
             k=wish.k,
             feedback=wish.feedback,
             config=Path(wish.config) if wish.config else None,
-            out=None,
+            out=self.fresh_run(wish.fixer),
         )
         try:
             live = await asyncio.to_thread(start_live, options, warn=self.warn, mode=wish.mode)
@@ -181,6 +181,10 @@ class BeaverApp(App[None]):
             self.notify(str(error), severity="error", markup=False, timeout=12)
             return
         self.play(live)
+
+    def fresh_run(self, name: str) -> Path:
+        """A new folder for a run that this app begins, beside those that it lists."""
+        return fresh_folder(name[:60], self._start.runs)
 
     def play(self, live: LiveRun, *, replace: bool = False) -> Opened:
         """Play a live run in this loop and show it."""

@@ -50,7 +50,7 @@ KEYS: tuple[Key, ...] = (
     Key("app.help", "question_mark,f1", "app.help_keys", "help", "The keys of what has the focus.", shown=True),
     Key("app.palette", "ctrl+p", "app.command_palette", "all", "Every action by name.", shown=True),
     Key("app.quit", "ctrl+q", "app.leave", "quit", "Leave; asks first while a run is live."),
-    Key("app.interrupt", "ctrl+c", "app.interrupt", "stop", "Stop the iteration; once more: the run.", priority=True),
+    Key("app.interrupt", "ctrl+c", "app.interrupt", "stop", "Stop the live run after its running step; once more: kill it.", priority=True),
     Key("app.back", "q,escape", "app.go_back", "back", "Back to the screen before."),
     Key("app.next_pane", "tab", "app.focus_next", "next pane", "The next pane."),
     Key("app.previous_pane", "shift+tab", "app.focus_previous", "previous pane", "The pane before."),
@@ -106,7 +106,7 @@ KEYS: tuple[Key, ...] = (
         "What the diff is against: step before, broken start, pin, best.",
     ),
     Key("workbench.errors", "e", "errors", "errors", "The errors of this step as a list; enter goes to the line."),
-    Key("workbench.editor", "E", "raw", "raw record", "This step's raw events in $PAGER."),
+    Key("workbench.raw", "E", "raw", "raw record", "This step's raw events in $PAGER."),
     Key("workbench.goto", "colon", "goto", "go to", "Go to a step (3) or a line of the file (:42)."),
     Key(
         "workbench.copy", "Y", "copy_reproduction", "copy command", "Copy the command that plays this trajectory again."
@@ -114,7 +114,7 @@ KEYS: tuple[Key, ...] = (
     Key("workbench.auto", "a,f8", "mode('auto')", "auto", "The fixer goes on by itself.", shown=True),
     Key("workbench.confirm", "c,f9", "mode('confirm')", "confirm", "Each candidate waits for a yes.", shown=True),
     Key("workbench.human", "u,f10", "mode('human')", "human", "Take over as the fixer.", shown=True),
-    Key("workbench.level", "v", "level", "feedback", "Fork with the next feedback level."),
+    Key("workbench.level", "v", "level", "feedback", "Fork with another feedback level."),
     Key("workbench.observe", "o", "observe", "go on", "Fork and go on after the stop, in observe mode."),
     Key("workbench.fork", "F", "fork", "fork", "A new trajectory from this step.", shown=True),
     Key("workbench.sanitize", "S", "sanitize", "sanitize", "Run the sanitizers on this candidate.", shown=True),
@@ -136,10 +136,10 @@ KEYS: tuple[Key, ...] = (
     # Compare
     Key("compare.previous", "h,left", "step(-1)", "step back", "Both sides one iteration back.", shown=True),
     Key("compare.next", "l,right", "step(1)", "step on", "Both sides one iteration on.", shown=True),
-    Key("compare.left", "H", "move('left', -1)", "left back", "The left side one iteration back."),
-    Key("compare.left_next", "J", "move('left', 1)", "left on", "The left side one iteration on."),
-    Key("compare.right", "K", "move('right', -1)", "right back", "The right side one iteration back."),
-    Key("compare.right_next", "L", "move('right', 1)", "right on", "The right side one iteration on."),
+    Key("compare.left_back", "H", "move('left', -1)", "left back", "The left side one iteration back."),
+    Key("compare.left_on", "J", "move('left', 1)", "left on", "The left side one iteration on."),
+    Key("compare.right_back", "K", "move('right', -1)", "right back", "The right side one iteration back."),
+    Key("compare.right_on", "L", "move('right', 1)", "right on", "The right side one iteration on."),
     Key("compare.swap", "x", "swap", "swap", "Left becomes right.", shown=True),
     # Sweep
     Key("sweep.open", "enter", "open", "open", "Open the cell in the workbench.", shown=True),

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 MODES = ("auto", "confirm", "human")
 
 
+_LOOKS = ("--runs", "--theme", "--ascii", "--no-mouse", "--keymap")
+"""Options that mean something without a task or a run; the others alone are a batch's."""
+
+
 def _look(command: click.Command) -> click.Command:
     """The options that say how it looks, the same for every command that opens a screen."""
     for option in (
@@ -109,8 +113,11 @@ def opens(words: list[str]) -> bool:
     """Whether words without a command's name are for the workbench: how it looks, a folder, or the name of a task."""
     first = words[0]
     if first.startswith("-"):
-        return first.partition("=")[0] in ("--runs", "--theme", "--ascii", "--no-mouse", "--keymap")
-    return Path(first).is_dir() or first in task_ids(None) or "--corpus" in words
+        known = {name for option in workbench.params for name in option.opts}
+        named = any(word in task_ids(None) or Path(word).is_dir() for word in words[1:])
+        return first.partition("=")[0] in known and (named or first.partition("=")[0] in _LOOKS)
+    corpus = any(word.partition("=")[0] == "--corpus" for word in words)
+    return Path(first).is_dir() or first in task_ids(None) or corpus
 
 
 def show(start: Start, *, theme: str, ascii_only: bool, no_mouse: bool, keymap: Path | None) -> int:

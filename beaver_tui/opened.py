@@ -58,6 +58,21 @@ class Opened:
         """Whether the live run waits for the person on this screen, who needs no notice of it."""
         return self.live is not None and self.live.waiting
 
+    def check_task(self) -> None:
+        """Forget a task that is another one by now: its start and its category would be lies beside these steps."""
+        began = self.session.trajectory.opened
+        if self.session.task is not None and began is not None and began.broken != self.session.task.broken_sha:
+            self.session.task = None
+            self.note = (
+                f"{self.cell.task}: the corpus holds another broken start by now; this trajectory's is not shown"
+            )
+
+    def reveal(self) -> None:
+        """Show the reference beside what is over; never beside what a person may still repair."""
+        trajectory = self.session.trajectory
+        interactive = trajectory.opened is not None and trajectory.opened.interactive
+        self.session.reference_shown = trajectory.closed is not None and not interactive
+
     def take(self) -> list[ev.Event]:
         """The events that have arrived since the last call; of a flood only so many that a screen does not stand still."""
         events: list[ev.Event] = []
@@ -75,6 +90,8 @@ def open_stored(run: RunDirectory, cell: Cell) -> Opened:
     for event in opened.take():
         opened.session.apply(event)
     opened.session.live = opened.going_on
+    opened.check_task()
+    opened.reveal()
     opened.session.go(opened.session.last)
     return opened
 

@@ -8,6 +8,9 @@ import msgspec
 
 from engine.errors import ConfigError
 
+MOST_ITERATIONS = 1000
+"""The paper plays 5; a number beyond this is a slip of the finger, and no screen could show it."""
+
 
 class Feedback(StrEnum):
     """A3, feedback richness: what each remembered round shows besides the broken start (paper 3.4, C.2)."""
@@ -67,7 +70,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         checks = (
-            (self.k >= 1, "k", "at least 1"),
+            (1 <= self.k <= MOST_ITERATIONS, "k", f"between 1 and {MOST_ITERATIONS}"),
             (self.history >= 0, "history", "0 or more rounds"),
             (self.gate >= 0, "gate", "0 or more"),
             (1 <= self.oscillation_m < self.oscillation_n, "oscillation_m", "at least 1 and below oscillation_n"),

@@ -118,7 +118,7 @@ class RunDirectory:
     ) -> RunDirectory:
         """Make ``out``, or a new folder under runs/. A folder that holds anything is refused: runs are never mixed. ``fill``
         is called with the folder, to put there what the run begins with."""
-        path = out if out is not None else _fresh_folder(record.name)
+        path = out if out is not None else fresh_folder(record.name)
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
@@ -213,12 +213,13 @@ def _owner(content: bytes) -> str:
         return "another process is writing this run"
 
 
-def _fresh_folder(name: str) -> Path:
+def fresh_folder(name: str, parent: Path = Path("runs")) -> Path:
+    """A folder below ``parent`` that is not there yet, named after the time and ``name``."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "run"
-    folder = Path("runs") / f"{stamp}-{plain}"
+    folder = parent / f"{stamp}-{plain}"
     number = 1
     while folder.exists():
         number += 1
-        folder = Path("runs") / f"{stamp}-{plain}-{number}"
+        folder = parent / f"{stamp}-{plain}-{number}"
     return folder

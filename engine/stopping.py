@@ -21,6 +21,11 @@ def raised_signals(steps: list[Step], protocol: Protocol) -> dict[str, list[int]
     return {str(name): _culprits(name, steps, protocol) for name in fired}
 
 
+def stopped_by_signal(trajectory: Trajectory) -> bool:
+    """Whether stagnation ended the trajectory: whoever goes on from its last step can only observe the signals."""
+    return trajectory.closed is not None and trajectory.closed.stop_reason in tuple(Signal)
+
+
 def why_over(trajectory: Trajectory, protocol: Protocol) -> str | None:
     """The stop reason after the last closed iteration, None to go on. A pass outranks every signal."""
     finished = trajectory.finished

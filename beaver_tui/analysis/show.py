@@ -39,6 +39,10 @@ def deliver(text: str, out: Path | None) -> None:
     from engine.errors import ConfigError
     from engine.store import write_whole
 
+    if out.exists() and not out.is_file():
+        raise ConfigError(f"--out {out}: is no regular file")
+    if any((folder / "run.json").exists() for folder in out.resolve().parents):
+        raise ConfigError(f"--out {out}: lies in a run's folder, which holds nothing but the run; write it elsewhere")
     try:
         write_whole(out, text.encode())
     except OSError as error:

@@ -24,13 +24,12 @@ from engine.authoring.patch import Fix, bring_home
 from engine.errors import BeaverError
 from engine.harness import on_demand
 from engine.protocol import EarlyStop, Feedback
+from engine.stopping import stopped_by_signal
 from engine.store import write_whole
 
 if TYPE_CHECKING:
     from beaver_tui.app import BeaverApp
     from beaver_tui.live.steered import Mode
-
-STOPPED_BY_A_SIGNAL = ("duplicate_code", "code_cycle", "category_oscillation", "no_progress")
 
 
 class Steering(Screen[None]):
@@ -165,12 +164,6 @@ class Steering(Screen[None]):
 
     # forks
 
-    @property
-    def _stopped_by_a_signal(self) -> bool:
-        """Whether stagnation ended the trajectory: whoever goes on from its last step can only observe the signals."""
-        closed = self.opened.session.trajectory.closed
-        return closed is not None and closed.stop_reason in STOPPED_BY_A_SIGNAL
-
     async def _fork_from_here(
         self, reason: str, mode: Mode = "auto", changes: dict[str, Any] | None = None, step: int | None = None
     ) -> None:
@@ -180,17 +173,17 @@ class Steering(Screen[None]):
         if step > closed:
             self.notify("this step is not over yet; fork from one that is")
             return
-        if self._stopped_by_a_signal and step == closed:
+        if stopped_by_signal(opened.session.trajectory) and step == closed:
             changes = {"early_stop": EarlyStop.OBSERVE.value, **(changes or {})}  # or the fork would be over at once
-        live = opened.live
+        live, out = opened.live, self.app.fresh_run(f"{opened.run.record.name}-fork")
         if live is not None and not live.over:
-            await self._onto(live.fork(step, mode=mode, protocol_changes=changes, reason=reason))
+            await self._onto(live.fork(step, mode=mode, protocol_changes=changes, reason=reason, out=out))
             return
         warn = self.app.warn
 
         def fork() -> LiveRun:
             return fork_live(
-                opened.run, opened.cell, step, warn=warn, mode=mode, protocol_changes=changes, reason=reason
+                opened.run, opened.cell, step, warn=warn, mode=mode, protocol_changes=changes, reason=reason, out=out
             )
 
         await self._onto(asyncio.to_thread(fork))
@@ -205,7 +198,7 @@ class Steering(Screen[None]):
 
     @work(exclusive=True, group="steering")
     async def action_observe(self) -> None:
-        if not self._stopped_by_a_signal:
+        if not stopped_by_signal(self.opened.session.trajectory):
             self.notify("only a trajectory that a stagnation signal has stopped can go on in observe mode")
             return
         last = len(self.opened.session.trajectory.finished)
@@ -309,6 +302,10 @@ class Steering(Screen[None]):
             if await asyncio.to_thread(path.is_dir):
                 self.notify(f"{bring_home(fix, path)}: is the candidate of step {step} now", markup=False)
             else:
+                if await asyncio.to_thread(path.exists):
+                    question = f"{path}: is there already. Write the patch over it?"
+                    if not await self.app.push_screen_wait(Confirm(question, "Write over it", "No")):
+                        return
                 write_whole(path, fix.patch)
                 self.notify(f"{path}: git apply {path} or patch -p1 < {path}", markup=False)
         except (BeaverError, OSError) as error:

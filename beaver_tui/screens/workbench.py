@@ -21,6 +21,7 @@ from beaver_tui.screens.modals import Ask
 from beaver_tui.screens.steering import Steering
 from beaver_tui.state.changes import EVERYTHING
 from beaver_tui.state.logtext import LogText
+from beaver_tui.state.reproduction import reproduction
 from beaver_tui.state.session import Base, Session
 from beaver_tui.state.sourcetext import source_text
 from beaver_tui.state.steps import StepRow
@@ -62,7 +63,7 @@ class Workbench(Steering):
     def __init__(self, opened: Opened) -> None:
         super().__init__()
         self.opened = opened
-        self._paused = False
+        self._paused = self._followed = False
         self._share = 2
         self._log_is_chosen = False
         """The log's tab was chosen by hand for this step: it stays then."""
@@ -122,12 +123,15 @@ class Workbench(Steering):
         position = self.session.position
         for event in arrived:
             changes |= self.session.apply(event)
+        if self._paused and self.session.position != position:
+            self.session.go(position)  # the view is held still, and with it what the keys are about
         if self.session.position != position:
             self._log_for_step()
             changes |= EVERYTHING
         elif self._phase != phase and not self._log_is_chosen:
             self._log_for_step()
         if was != self.session.live:
+            self.opened.reveal()
             changes |= EVERYTHING
         if changes and not self._paused:
             self.show(frozenset(changes))
@@ -329,8 +333,13 @@ class Workbench(Steering):
 
     def action_pause(self) -> None:
         self._paused = not self._paused
+        if self._paused:
+            self._followed = self.session.following
         self._show_top()
         if not self._paused:
+            if self._followed:
+                self.session.go(self.session.last)
+            self._log_for_step()
             self.show()
 
     # panes
@@ -391,6 +400,6 @@ class Workbench(Steering):
         self.app.show_in_pager(b"".join(encode(event) for event in events))
 
     def action_copy_reproduction(self) -> None:
-        command = f"beaver-tui --batch --fixer replay:{self.opened.run.path} --tasks {self.opened.cell.task!r}"
+        command = reproduction(self.opened.run, self.opened.cell)
         self.app.copy_to_clipboard(command)
-        self.notify(Text(f"copied: {command}").plain, markup=False)
+        self.notify(f"copied: {command}")

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from beaver_tui.state.lines import one_line, readable, shortened
 from beaver_tui.state.steps import StepRow, gate_of
-from engine.protocol import EarlyStop
-from engine.stopping import RESUBMITTED
+from engine.stopping import RESUBMITTED, stopped_by_signal
 from engine.trajectory import Iteration, Trajectory
 from engine.verdict import SEVERITY, Signal, armed
 
@@ -165,10 +164,8 @@ _SENTENCES = {
 
 
 def _choices(trajectory: Trajectory) -> tuple[tuple[str, str], ...]:
-    """In observe mode the trajectory goes on anyway: that choice is offered only where a signal stops it."""
-    opened = trajectory.opened
-    stops = opened is not None and opened.protocol.early_stop is EarlyStop.STOP
-    go_on = (("workbench.observe", "go on, only observing"),) if stops else ()
+    """What the keys would do now: to go on, only observing, is a choice where a signal has stopped the trajectory."""
+    go_on = (("workbench.observe", "go on, only observing"),) if stopped_by_signal(trajectory) else ()
     return (
         *go_on,
         ("workbench.level", "change the feedback level"),

@@ -14,9 +14,9 @@ BAR = 10
 
 
 def rates_text(colours: Colours, view: SweepView) -> Text:
-    """pass@k per fixer with its Wilson interval."""
+    """pass@k per fixer with its Wilson interval. Of correctness alone: a gate that acts when scoring is the report's."""
     quiet = colours.get("quiet", "")
-    text = Text().append(f"pass@{view.run.record.protocol.k} so far (95 %)\n", style=f"bold {quiet}")
+    text = Text().append(f"pass@{view.run.record.protocol.k} so far, correctness (95 %)\n", style=f"bold {quiet}")
     for rate in view.rates:
         text.append(f"{harmless(rate.fixer).plain}\n")
         text.append(f"  {rate.passed} of {rate.over}", style="bold")

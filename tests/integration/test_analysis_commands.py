@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import jsonschema
+import pytest
 import yaml
 
 from engine.config import read_batch_config
@@ -192,3 +193,16 @@ def test_sources_switch_the_asymmetry_on(tmp_path: Path):
     assert card["asymmetry"]["on"] and card["asymmetry"]["trajectories_on_own_starts"] == 1
     sources.write_text("[1, 2]\n")
     assert "must be a mapping" in beaver("card", H200, "--sources", sources).err
+
+
+@pytest.mark.parametrize("command", ["report", "card"])
+def test_a_report_never_lies_in_a_run_and_never_replaces_what_is_no_file(command: str, tmp_path: Path):
+    run = tmp_path / "run"
+    shutil.copytree(Path(__file__).resolve().parents[1] / "fixtures" / "h200" / "run", run)
+    before = (run / "run.json").read_bytes()
+    (tmp_path / "folder").mkdir()
+    for out, reason in ((run / "run.json", "lies in a run's folder"), (tmp_path / "folder", "is no regular file")):
+        done = beaver(command, run, "--out", out)
+        assert done.code == 2
+        assert reason in done.err
+    assert (run / "run.json").read_bytes() == before

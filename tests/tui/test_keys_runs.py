@@ -167,22 +167,22 @@ async def test_both_sides_one_on(do: Way):
     assert await compared(do, 1, 1) == (2, 2)
 
 
-@presses("compare.left")
+@presses("compare.left_back")
 async def test_the_left_side_one_back(do: Way):
     assert await compared(do, 2, 2) == (1, 2)
 
 
-@presses("compare.left_next")
+@presses("compare.left_on")
 async def test_the_left_side_one_on(do: Way):
     assert await compared(do, 1, 1) == (2, 1)
 
 
-@presses("compare.right")
+@presses("compare.right_back")
 async def test_the_right_side_one_back(do: Way):
     assert await compared(do, 2, 2) == (2, 1)
 
 
-@presses("compare.right_next")
+@presses("compare.right_on")
 async def test_the_right_side_one_on(do: Way):
     assert await compared(do, 1, 1) == (1, 2)
 

@@ -10,10 +10,11 @@ import pytest
 from beaver_tui.editor import EditorLauncher
 from beaver_tui.screens.errors import Errors
 from beaver_tui.screens.modals import Ask
-from beaver_tui.state.session import Base
+from beaver_tui.state.session import Base, Session
 from beaver_tui.widgets.codeview import CodeView
 from beaver_tui.widgets.tabline import TabLine
 from beaver_tui.widgets.topline import TopLine
+from engine import events as ev
 from tests.support.workbench import Way, presses, stored, workbench
 
 pytestmark = pytest.mark.usefixtures("at_fixtures")
@@ -213,7 +214,7 @@ async def test_the_errors_are_left(do: Way):
         assert bench.one("#view").current == "diff"
 
 
-@presses("workbench.editor")
+@presses("workbench.raw")
 async def test_the_events_of_a_step_in_the_pager(do: Way, tmp_path: Path):
     pager = tmp_path / "pager"
     pager.write_text(f'#!/bin/sh\ncat "$1" > {tmp_path}/paged\n')
@@ -242,7 +243,8 @@ async def test_a_step_or_a_line_by_its_number(do: Way):
 async def test_the_command_that_plays_it_again(do: Way):
     async with workbench(four_steps()) as bench:
         await do(bench)
-        assert bench.app.clipboard == "beaver-tui --batch --fixer replay:h200/run --tasks 'image_luma'"
+        wanted = "beaver-tui --batch --fixer replay:h200/run::scripted:stagnating --tasks image_luma "
+        assert bench.app.clipboard.startswith(wanted)
 
 
 @presses("workbench.dismiss")
@@ -251,3 +253,20 @@ async def test_an_alert_is_put_away(do: Way):
         assert bench.one("#facts").has_class("-alert")
         await do(bench)
         assert not bench.one("#facts").has_class("-alert")
+
+
+async def test_what_is_held_still_stays_at_its_step():
+    """The header and the keys are about the step that the panes show, however many come meanwhile."""
+    async with workbench(four_steps()) as bench:
+        screen = bench.app.screen
+        opened, events = screen.opened, list(screen.session.events)
+        closed = [index for index, event in enumerate(events) if isinstance(event, ev.IterationClosed)]
+        opened.session = Session(opened.cell, opened.run.store(opened.cell), task=opened.session.task)
+        for event in events[: closed[0] + 1]:
+            opened.session.apply(event)
+        screen.action_pause()
+        opened.arrived.extend(events[closed[0] + 1 :])
+        screen.drain()
+        assert (screen.session.position, screen.session.last) == (1, len(closed))
+        screen.action_pause()
+        assert screen.session.position == screen.session.last
