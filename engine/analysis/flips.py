@@ -22,9 +22,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.analysis.frame import Frame
-from engine.analysis.intervals import task_sums
-from engine.analysis.rates import AnalysisError, Groups, Tally
+from engine.analysis.rates import AnalysisError
 from engine.analysis.robustness import Flip, flips
 
 RESOLVED: Final = 1.645
@@ -59,20 +57,6 @@ def posterior(
     means = share @ value
     variances = (share @ value**2 - means**2) / (total[:, 0] + 1)
     return Posterior(float(means.mean()), float(max(variances.sum(), 0.0) / len(rows) ** 2), len(rows))
-
-
-def posterior_of(
-    frame: Frame, tally: Tally, groups: Groups, prior: Sequence[float] = UNIFORM
-) -> list[Posterior | None]:
-    """The posterior of a rate in every group: a task's trials are its units, its passes their hits. None for a group without any."""
-    hits, base = task_sums(frame, tally, groups)
-    found: list[Posterior | None] = []
-    for group in range(len(groups.keys)):
-        tried = base[:, group] > 0
-        passed = hits[tried, group]
-        counts = np.stack((base[tried, group] - passed, passed), axis=1)
-        found.append(posterior(counts, prior=prior) if len(counts) else None)
-    return found
 
 
 @dataclass(frozen=True)

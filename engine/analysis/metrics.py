@@ -22,17 +22,11 @@ START_BUCKETS: Final = ("compile_error", "logic_error", "perf_broken", "memory_c
 _REPEATED = "repeated sampling: no attempt sees another's failure, so nothing is debugged (protocol 21)"
 
 
-def pass_at_k_unbiased(n: int, c: int, k: int) -> float:
+def unbiased(n: Ints, c: Ints, k: Ints) -> Floats:
     """1 - C(n-c, k) / C(n, k): the chance that k of n draws, c of them right, hold a right one. The unbiased estimator of pass@k
     (Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1); with n = k it is whether any draw was
-    right. Raises ValueError unless 0 <= c <= n and 1 <= k <= n."""
-    if not (0 <= c <= n and 1 <= k <= n):
-        raise ValueError(f"pass@k needs 0 <= c <= n and 1 <= k <= n, not n={n}, c={c}, k={k}")
-    return float(_unbiased(np.array([n]), np.array([c]), np.array([k]))[0])
-
-
-def _unbiased(n: Ints, c: Ints, k: Ints) -> Floats:
-    """C(n-c, k) / C(n, k) is the product of (n-c-i) / (n-i) for i < k, which no factorial overflows."""
+    right. Each place is a case of its own, with 0 <= c <= n and 1 <= k <= n."""
+    # C(n-c, k) / C(n, k) is the product of (n-c-i) / (n-i) for i < k, which no factorial overflows
     none_right = np.ones(len(n))
     for i in range(int(k.max(initial=0))):
         none_right *= np.where(i < k, np.maximum(n - c - i, 0) / np.maximum(n - i, 1), 1.0)
@@ -75,7 +69,7 @@ def pass_at_k(scored: Scored) -> Tally:
     alone = np.flatnonzero(~scored.repeated)
     draws = _draws(scored)
     enough = draws.kept >= draws.budget
-    chances = _unbiased(draws.kept[enough], draws.right[enough], draws.budget[enough])
+    chances = unbiased(draws.kept[enough], draws.right[enough], draws.budget[enough])
     rows = np.concatenate((alone, draws.rows[enough]))
     hits = np.concatenate((scored.solved[alone].astype(np.float64), chances))
     return Tally("pass@k", "tasks", rows, hits, each(len(rows)), left_out=int((~enough).sum()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,17 +14,12 @@ from engine.analysis.rates import Tally
 @dataclass(frozen=True)
 class McNemar:
     """McNemar 1947, "Note on the sampling error of the difference between correlated proportions". ``only_first`` and
-    ``only_second`` are the discordant tasks b and c. ``exact_p`` is the two-sided binomial test of b against c;
-    ``chi_squared`` is (b - c)^2 / (b + c), ``corrected`` with Edwards' continuity correction, (|b - c| - 1)^2 / (b + c), both
-    with one degree of freedom. Without a discordant task there is nothing to test: p is 1, the statistics None."""
+    ``only_second`` are the discordant tasks b and c. ``exact_p`` is the two-sided binomial test of b against c. Without a
+    discordant task there is nothing to test: p is 1."""
 
     only_first: int
     only_second: int
     exact_p: float
-    chi_squared: float | None
-    chi_squared_p: float | None
-    corrected: float | None
-    corrected_p: float | None
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:
@@ -33,21 +27,13 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
     b, c = only_first, only_second
     if b < 0 or c < 0:
         raise ValueError(f"discordant counts are 0 or more, not {b} and {c}")
-    if b + c == 0:
-        return McNemar(0, 0, 1.0, None, None, None, None)
-    plain, corrected = (b - c) ** 2 / (b + c), max(abs(b - c) - 1, 0) ** 2 / (b + c)
-    return McNemar(b, c, _two_sided(b, c), plain, _chi_tail(plain), corrected, _chi_tail(corrected))
+    return McNemar(b, c, _two_sided(b, c) if b + c else 1.0)
 
 
 def _two_sided(b: int, c: int) -> float:
     from scipy.stats import binomtest  # the slowest import there is here
 
     return float(binomtest(min(b, c), b + c, 0.5).pvalue)
-
-
-def _chi_tail(statistic: float) -> float:
-    """P(chi squared with one degree of freedom > statistic)."""
-    return math.erfc(math.sqrt(statistic / 2))
 
 
 @dataclass(frozen=True)

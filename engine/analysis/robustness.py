@@ -1,17 +1,17 @@
-"""How much of a score and of a ranking is the protocol's: swing, Kendall's tau, and rank tables with their flips (paper 3.4, 4.4).
+"""How much of a score and of a ranking is the protocol's: swing, Kendall's tau, rankings and their flips (paper 3.4, 4.4).
 
 Scores are plain mappings here, fixer to score, so that the same functions read stored runs and a paper's printed table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.analysis.frame import Floats
-from engine.analysis.rates import AnalysisError, Figure
+from engine.analysis.rates import Figure
 
 Scores = Mapping[str, float]
 """Fixer to score; a fixer that was not measured is not there."""
@@ -74,42 +74,6 @@ def ranking(scores: Scores) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """A line of a rank table: who has this rank, and whether it had another one in the default column (a flip, Table 1)."""
-
-    rank: int
-    fixer: str
-    score: float
-    flipped: bool
-    tied: bool
-
-
-def rank_table(default: Scores, columns: Mapping[str, Scores]) -> dict[str, list[Ranked]]:
-    """Table 1: every column's ranking with flips against ``default`` marked. Only fixers that the default column and the other
-    one both measured are ranked, in both, so that a fixer that is missing moves nobody."""
-    table = {}
-    for name, scores in columns.items():
-        common = [fixer for fixer in default if fixer in scores]
-        usual = {fixer: place for place, fixer in enumerate(ranking({one: default[one] for one in common}))}
-        values = [scores[fixer] for fixer in common]
-        table[name] = [
-            Ranked(place + 1, fixer, scores[fixer], usual[fixer] != place, values.count(scores[fixer]) > 1)
-            for place, fixer in enumerate(ranking({one: scores[one] for one in common}))
-        ]
-    return table
-
-
-def adjacent_swaps(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many swaps of neighbours turn one ranking into the other: the discordant pairs (4.4, "Translating tau to swaps").
-    Raises AnalysisError for rankings of different fixers."""
-    if sorted(one) != sorted(other) or len(set(one)) < len(one):
-        raise AnalysisError("swaps are counted between two rankings of the same fixers")
-    place = {fixer: rank for rank, fixer in enumerate(other)}
-    order = [place[fixer] for fixer in one]
-    return sum(order[a] > order[b] for a in range(len(order)) for b in range(a + 1, len(order)))
-
-
-@dataclass(frozen=True)
 class Flip:
     """Two fixers whose order differs between two settings. Ties in either are no flip."""
 
@@ -119,7 +83,8 @@ class Flip:
 
 
 def flips(default: Scores, other: Scores) -> list[Flip]:
-    """Every pair of fixers measured at both settings that changes its order, in the default's order."""
+    """Every pair of fixers measured at both settings that changes its order, in the default's order. Without ties they are as many
+    as the swaps of neighbours that turn one ranking into the other (4.4, "Translating tau to swaps")."""
     names = [fixer for fixer in ranking(default) if fixer in other]
     return [
         Flip(ahead, behind)

@@ -105,12 +105,9 @@ def test_an_interval_of_nothing_says_so() -> None:
     assert bootstrap(frame, [], groups_by(frame)) == []
 
 
-def test_published_values_of_mcnemars_test() -> None:
-    # Agresti 2002, "Categorical data analysis", 10.1.1: approval of the prime minister, z^2 = 17.36
-    assert round(mcnemar(150, 86).chi_squared or 0, 2) == 17.36
-    # Wikipedia, "McNemar's test", first example: 121 and 59 give 21.35 (21.3556, cut), p below 0.001
-    treated = mcnemar(121, 59)
-    assert round(treated.chi_squared or 0, 2) == 21.36 and (treated.chi_squared_p or 1) < 0.001
+def test_worked_values_of_mcnemars_test() -> None:
+    assert mcnemar(1, 5).exact_p == pytest.approx(2 * (1 + 6) / 2**6)
+    assert mcnemar(121, 59).exact_p < 0.001  # as Wikipedia's first example says of these counts
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
@@ -122,7 +119,7 @@ def test_the_exact_test_is_the_binomials_two_tails(b: int, c: int) -> None:
 
 
 def test_nothing_discordant_is_nothing_to_test() -> None:
-    assert mcnemar(0, 0).exact_p == 1 and mcnemar(0, 0).chi_squared is None
+    assert mcnemar(0, 0).exact_p == 1
     with pytest.raises(ValueError, match="0 or more"):
         mcnemar(-1, 2)
 

@@ -11,16 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.analysis.build import PAPER, TrajectoryRecord, frame_from
-from engine.analysis.flips import UNIFORM, Posterior, judged_flips, order_of, posterior, posterior_of
+from engine.analysis.flips import UNIFORM, Posterior, judged_flips, order_of, posterior
 from engine.analysis.frame import Frame
 from engine.analysis.metrics import pass_at_k
 from engine.analysis.rates import AnalysisError, groups_by
 from engine.analysis.robustness import (
-    adjacent_swaps,
     best_setting,
     flips,
     kendall,
-    rank_table,
     ranking,
     swings,
     tau_b,
@@ -70,14 +68,8 @@ def test_tau_without_an_order_has_no_value_and_says_why() -> None:
 
 @given(st.permutations("abcdef"), st.permutations("abcdef"))
 def test_tau_tells_the_swaps_of_neighbours(one: list[str], other: list[str]) -> None:
-    swaps = adjacent_swaps(one, other)
-    tau = kendall({name: -place for place, name in enumerate(one)}, {name: -place for place, name in enumerate(other)})
-    assert tau.value == pytest.approx(1 - 2 * swaps / 15)
-
-
-def test_swaps_of_other_fixers_are_refused() -> None:
-    with pytest.raises(AnalysisError, match="same fixers"):
-        adjacent_swaps(["a", "b"], ["a", "c"])
+    default, turned = ({name: -place for place, name in enumerate(names)} for names in (one, other))
+    assert kendall(default, turned).value == pytest.approx(1 - 2 * len(flips(default, turned)) / 15)
 
 
 AXIS = {"H1": scores(33.3, 27.7, 16.9), "H4": scores(29.1, 21.6), "H2": scores(30.5, 21.6, 16.4)}
@@ -92,17 +84,10 @@ def test_swing_is_over_the_settings_that_a_fixer_was_measured_at() -> None:
     assert best_setting(AXIS) == scores(33.3, 27.7, 16.9)
 
 
-def test_a_rank_table_marks_whoever_changed_its_place() -> None:
+def test_a_flip_is_of_two_fixers_that_both_settings_measured() -> None:
     default, other = scores(30, 20, 10, 5), {"a": 30.0, "c": 21.0, "b": 20.0}
-    table = rank_table(default, {"other": other})["other"]
-    assert [(line.rank, line.fixer, line.flipped) for line in table] == [
-        (1, "a", False),
-        (2, "c", True),
-        (3, "b", True),
-    ]
     assert [(flip.ahead, flip.behind) for flip in flips(default, other)] == [("b", "c")]
-    tied = rank_table(default, {"other": scores(1, 1, 0)})["other"]
-    assert [line.tied for line in tied] == [True, True, False] and flips(default, scores(1, 1, 1)) == []
+    assert flips(default, scores(1, 1, 1)) == [], "a tie is no flip"
     assert ranking(scores(1, 3, 2)) == ["b", "c", "a"]
 
 
@@ -196,14 +181,7 @@ def test_without_a_common_task_there_is_no_tau() -> None:
     assert found.tau.value is None and found.scores.tasks == 0 and "no task" in found.tau.why
 
 
-def test_a_rates_posterior_counts_the_units_of_every_task() -> None:
-    rows = [row("x", "a", passes) for passes in (True, True, False)] + [row("y", "a", False)]
-    frame = frame_from(rows)
-    (found,) = posterior_of(frame, pass_at_k(score(frame, Scoring(gate=0.0))), groups_by(frame))
-    assert found == posterior([[1, 2], [1, 0]])
-
-
-def test_every_pair_of_the_rank_table_is_a_flip_or_keeps_its_order() -> None:
+def test_every_pair_of_a_ranking_is_a_flip_or_keeps_its_order() -> None:
     one, other = scores(5, 4, 3, 2), scores(2, 5, 3, 4)
     found = {(flip.ahead, flip.behind) for flip in flips(one, other)}
     for ahead, behind in itertools.combinations(ranking(one), 2):
