@@ -138,7 +138,8 @@ def _write(
     """A config file for each run. They hold what the fixers' entries hold, so nobody else may read them."""
     import msgspec
 
-    from engine.analysis.plan import AXES, config_protocol
+    from engine.analysis.grids import AXES
+    from engine.analysis.plan import config_protocol
     from engine.errors import ConfigError
     from engine.rundir import BUILTIN
 

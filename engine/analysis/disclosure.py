@@ -11,9 +11,10 @@ import numpy as np
 
 from engine.analysis.document import clean as line
 from engine.analysis.frame import PASSED, Frame, Why, setting_of
+from engine.analysis.grids import measured
 from engine.analysis.rates import setting_label
 from engine.fixers.config import FixerConfig
-from engine.protocol import PRESETS, Feedback, Protocol
+from engine.protocol import PRESETS, Protocol
 from engine.rundir import RunDirectory
 
 Card = dict[str, Any]
@@ -237,18 +238,6 @@ def _of_protocols(protocols: Iterable[Protocol]) -> Iterable[tuple[str, str, str
     plain = PRESETS["paper"]
     for name in plain.__struct_fields__:
         values = {getattr(protocol, name) for protocol in protocols} - {getattr(plain, name)}
-        swept = name in ("gate", "sampling", "feedback", "history", "temperature")
         for value in sorted(values, key=str):
-            if value is not None and not (swept and _in_grid(name, value)):
+            if value is not None and not measured(name, value):  # what the paper has measured too is a setting
                 yield f"protocol: {name}", str(getattr(plain, name)), str(value)
-
-
-def _in_grid(name: str, value: object) -> bool:
-    """Whether the paper has measured a setting too: no deviation then, a setting."""
-    if name == "feedback":
-        return value != Feedback.L4
-    return (
-        name == "sampling"
-        or (name == "history" and value in (1, 2, 3))
-        or (name == "gate" and value in (0.0, 0.1, 0.3, 0.5, 0.9, 1.0, 1.5))
-    )

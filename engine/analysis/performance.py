@@ -12,11 +12,12 @@ from typing import Final
 import numpy as np
 
 from engine.analysis.frame import PASSED, Floats, Frame
+from engine.analysis.grids import GATES
 from engine.analysis.metrics import pass_at_k
 from engine.analysis.rates import Figure, Rate, Tally, each
 from engine.analysis.scoring import DEFAULT, Scored, Scoring, score
 
-THRESHOLDS: Final = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.5)
+THRESHOLDS: Final = GATES
 """A1's values (paper 3.4)."""
 
 CV_FLAG: Final = 0.03

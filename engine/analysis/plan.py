@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from engine.analysis.grids import AXES, GRIDS, Value
 from engine.config import read_protocol
 from engine.errors import ConfigError
 from engine.fixers.config import FixerConfig
@@ -22,19 +23,6 @@ from engine.prompts import build_messages, encode_messages
 from engine.protocol import PRESETS, Feedback, GateMode, Protocol, Sampling
 from engine.rundir import Cell
 from engine.task import Task
-
-Value = float | int | str
-
-AXES: dict[str, str] = {"A1": "gate", "A2": "sampling", "A3": "feedback", "A4": "history"}
-"""The field of Protocol behind each axis."""
-
-GRIDS: dict[str, tuple[Value, ...]] = {
-    "A1": (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.5),
-    "A2": ("iterative", "repeated"),
-    "A3": ("L0", "L1", "L2", "L3", "L3raw"),
-    "A4": (1, 2, 3, 4),
-}
-"""The settings that the paper's tables 8 to 11 have. L4 needs a profiler, and is swept only when it is named."""
 
 CHARACTERS_PER_TOKEN = 3
 """Of source and logs: on the safe side, common tokenizers reach 3 to 4."""
