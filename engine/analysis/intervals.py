@@ -6,7 +6,6 @@ every metric, fixer and setting. That keeps comparisons paired.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from engine.analysis.frame import Floats, Frame, Ints
 from engine.analysis.rates import Groups, Rate, Tally
+from engine.analysis.wilson import wilson_interval
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 1000
@@ -42,16 +42,11 @@ class Interval:
 
 
 def wilson(rate: Rate, level: float = LEVEL) -> Interval:
-    """Wilson's score interval without continuity correction (Wilson 1927, "Probable inference, the law of succession, and
-    statistical inference"): (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n), with z the normal quantile of the level.
-    It takes trials as independent: for several trajectories of a task prefer the bootstrap."""
-    n = rate.denominator
-    if n <= 0:
+    """Wilson's score interval. It takes trials as independent: for several trajectories of a task prefer the bootstrap."""
+    if rate.denominator <= 0:
         return Interval(None, None, level, "wilson", why=rate.why or f"no {rate.of}")
-    z, p = normal_quantile((1 + level) / 2), rate.numerator / n
-    middle, spread = p + z * z / (2 * n), z * math.sqrt(max(p * (1 - p) / n + z * z / (4 * n * n), 0.0))
-    scale = 1 + z * z / n
-    return Interval(max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale), level, "wilson")
+    low, high = wilson_interval(rate.numerator, rate.denominator, normal_quantile((1 + level) / 2))
+    return Interval(low, high, level, "wilson")
 
 
 def normal_quantile(probability: float) -> float:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from beaver_tui.state.matrix import SweepView
 from beaver_tui.state.summary import summarize_run
-from beaver_tui.state.transitions import histogram, transitions, wilson
+from beaver_tui.state.transitions import histogram, transitions
 from engine import events as ev
+from engine.analysis.wilson import wilson_interval
 from engine.cells import read_cell
 from engine.journal import Journal, read_journal
 from engine.protocol import Protocol, Sampling
@@ -150,13 +151,13 @@ def test_attempts_of_repeated_sampling_are_one_try(tmp_path: Path):
     [(0, 0, 0, 1), (0, 10, 0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1), (1, 1, 0.2065, 1)],
 )
 def test_wilsons_interval(passed: int, total: int, low: float, high: float):
-    assert wilson(passed, total) == pytest.approx((low, high), abs=5e-5)
+    assert wilson_interval(passed, total) == pytest.approx((low, high), abs=5e-5)
 
 
 @given(total=st.integers(1, 2000), data=st.data())
 def test_the_interval_holds_the_share_and_stays_within_the_scale(total: int, data: st.DataObject):
     passed = data.draw(st.integers(0, total))
-    low, high = wilson(passed, total)
+    low, high = wilson_interval(passed, total)
     assert 0 <= low <= passed / total <= high <= 1
     assert high - low < 1
 
