@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from beaver_tui.analysis.numbers import GATE
 from beaver_tui.analysis.show import FORMATS
 
 _PATH = click.Path(path_type=Path)
@@ -16,9 +17,7 @@ _PATH = click.Path(path_type=Path)
 @click.argument("runs", nargs=-1, metavar="RUN...", type=_PATH)
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: tables on a terminal, else json.")
 @click.option("--out", metavar="FILE", type=_PATH, help="Write there; .json, .md, .html, .csv and .tex say the format.")
-@click.option(
-    "--gate", type=click.FloatRange(0), metavar="P", help="Least speedup that passes (default: the runs' own)."
-)
+@click.option("--gate", type=GATE, metavar="P", help="Least speedup that passes (default: the runs' own).")
 @click.option("--verify", metavar="FILE", type=_PATH, help="Output of beaver-tui verify --json for these tasks.")
 @click.option(
     "--plan", metavar="FILE", type=_PATH, help="plan.json of a sweep: the card says which of its runs are missing."

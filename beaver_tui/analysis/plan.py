@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from beaver_tui.state.lines import one_line
+from engine.config import BOUNDS
 
 if TYPE_CHECKING:
     from engine.analysis.document import Shown
@@ -33,7 +34,12 @@ _PATH = click.Path(path_type=Path)
 @click.option("--fixer", "fixers", multiple=True, metavar="NAME", help="Fixer to play; may be repeated.")
 @click.option("--preset", metavar="NAME", help="paper or paper-repeated.")
 @click.option("-k", "k", type=int, metavar="K", help="Iterations of a trajectory (paper: 5).")
-@click.option("--attempts", type=click.IntRange(1), metavar="N", help="Independent attempts of each task and fixer.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(*BOUNDS["attempts"]),
+    metavar="N",
+    help="Independent attempts of each task and fixer.",
+)
 @click.option("--out", metavar="DIR", type=_PATH, help="New folder for the config files; without it none are written.")
 def plan(
     axes: tuple[str, ...],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from beaver_tui.analysis.numbers import GATE
 from beaver_tui.analysis.show import FORMATS
 
 _PATH = click.Path(path_type=Path)
@@ -16,9 +17,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: pictures on a terminal, else md.")
 @click.option("--out", metavar="FILE", type=_PATH, help="Write there; .html, .json, .csv and .tex say the format.")
 @click.option("--compare", is_flag=True, help="Compare every pair of fixers on the tasks that both played.")
-@click.option(
-    "--gate", type=click.FloatRange(0), metavar="P", help="Least speedup that passes (default: the runs' own)."
-)
+@click.option("--gate", type=GATE, metavar="P", help="Least speedup that passes (default: the runs' own).")
 @click.option("--sources", metavar="FILE", type=_PATH, help="YAML mapping of tasks to the models that broke them.")
 @click.option("--symmetric", is_flag=True, help="A fixer keeps all iterations on starts of its own (no Eq. 5).")
 @click.option("--interactive", is_flag=True, help="Count trajectories that a person may have changed.")

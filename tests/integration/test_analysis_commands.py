@@ -206,3 +206,18 @@ def test_a_report_never_lies_in_a_run_and_never_replaces_what_is_no_file(command
         assert done.code == 2
         assert reason in done.err
     assert (run / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", H200, "--gate", "nan"),
+        ("card", H200, "--gate", "1e400"),
+        ("plan", "--axis", "A1", "--attempts", "9" * 20),
+    ],
+    ids=["nan", "infinite", "attempts"],
+)
+def test_a_number_that_nothing_can_be_computed_with_is_refused(words: tuple[object, ...]):
+    done = beaver(*words)
+    assert done.code == 2
+    assert "Invalid value" in done.err
