@@ -129,7 +129,7 @@ BAD = [
     (["--fixer", "scripted:nothing"], "has no answer for any of the 2 chosen tasks; their scripts are s"),
     (["--fixer", "scripted:/no/such.yaml"], "No such file"),
     (["--fixer", "scripted:s", "--tasks", "zzz*"], "--tasks zzz*: matches none of the 2 tasks"),
-    (["--fixer", "scripted:s", "-k", "0"], "k=0 must be at least 1"),
+    (["--fixer", "scripted:s", "-k", "0"], "k=0 must be between 1 and 1000"),
     (["--fixer", "scripted:s", "-k", "five"], "'five' is not a valid integer"),
     (["--fixer", "scripted:s", "--gate", "-1"], "gate=-1.0 must be 0 or more"),
     (["--fixer", "scripted:s", "--feedback", "L9"], "'L9' is not one of"),

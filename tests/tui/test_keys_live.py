@@ -285,8 +285,15 @@ async def test_the_sanitizers_on_the_file_as_it_is(do: Way, corpus: Path):
         await do(bench)
         assert bench.one(TabLine).active == "Build"
         await bench.until(lambda: build_log(bench) and "running the" not in build_log(bench), "they have been run")
-        notes = [event for event in screen.session.events if isinstance(event, ev.Controlled)]
-        assert notes[-1].detail.startswith("step 1 · "), "on the inputs of the iteration that waits"
+
+        def notes() -> list[str]:
+            events = screen.session.events
+            return [
+                event.detail for event in events if isinstance(event, ev.Controlled) and event.action == "sanitized"
+            ]
+
+        await bench.until(notes, "a line about it is in the journal")
+        assert notes()[-1].startswith("step 1 · "), "on the inputs of the iteration that waits"
 
 
 def build_log(bench: Driver) -> str:
