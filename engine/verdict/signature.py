@@ -16,7 +16,7 @@ LONGEST: Final = 200
 """Characters. Two template errors that differ only beyond this are one bug often enough."""
 
 _QUOTES: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": "'"})
-_PATH: Final = re.compile(r"(?<![\w.<>])(?:[A-Za-z]:)?(?:[\w.+~@%=-]*[/\\])+([\w.+@%=-]+)")
+_PATH: Final = re.compile(r"(?<![\w.<>#])(?:[A-Za-z]:)?(?:[\w.+~@%=-]*[/\\])+([\w.+@%=-]+)")
 _NVCC_TEMPORARY: Final = re.compile(r"\btmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 _GCC_TEMPORARY: Final = re.compile(r"\bcc[A-Za-z0-9]{6}(?=\.(?:o|s|c|ii|ltrans\w*|res|le)\b)")
 _PYTHON_TEMPORARY: Final = re.compile(r"\btmp[a-z0-9_]{8}\b")

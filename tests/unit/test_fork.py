@@ -94,7 +94,7 @@ def test_a_fork_of_a_fork_tells_both(tmp_path: Path):
     [
         ({"k": 1}, "its k=1 iterations are used up there; raise k"),
         ({"feedback": "L9"}, "feedback"),
-        ({"k": 0}, "must be at least 1"),
+        ({"k": 0}, "must be between 1 and 1000"),
     ],
 )
 def test_a_change_that_makes_no_sense_is_refused(tmp_path: Path, changes: dict[str, object], message: str):

@@ -65,6 +65,10 @@ def test_normalising_twice_changes_nothing_and_it_is_never_long(token: str) -> N
     assert normalise(once) == once
 
 
+def test_a_slash_behind_a_number_begins_no_path() -> None:
+    assert normalise("0/@") == normalise(normalise("0/@")) == "#/@"
+
+
 def test_codes_that_differ_are_other_bugs_and_spellings_of_one_code_are_one() -> None:
     assert signature("CUDA error 700") != signature("CUDA error 716")
     forms = [
