@@ -49,8 +49,6 @@ class Start:
     run: Path | None = None
     cell: Cell | None = None
     wish: Wish | None = None
-    ask: bool = False
-    """Show the form of a new run, filled with ``wish``."""
 
 
 @dataclass(frozen=True)
