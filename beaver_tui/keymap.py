@@ -5,7 +5,7 @@ A user's file maps ids to keys (see ``userkeys``): ids are a public interface.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
@@ -43,8 +43,22 @@ SCOPES = {
     "log": "Logs",
     "diff": "Diffs",
     "errors": "Errors",
+    "list": "Lists",
+    "table": "Tables",
+    "confirm": "A question",
+    "choose": "A choice",
+    "ask": "A line to type",
+    "newrun": "A new run",
+    "setting": "A setting with few values",
+    "field": "A field",
+    "button": "A button",
+    "messages": "Messages",
+    "help": "Help",
 }
 """Where keys apply, with the title that help shows."""
+
+NOT_IN_DIALOGS = frozenset({"app.back"})
+"""Keys of every screen that no dialog has: it is left by a key of its own, which says what that means."""
 
 KEYS: tuple[Key, ...] = (
     Key("app.help", "question_mark,f1", "app.help_keys", "help", "The keys of what has the focus.", shown=True),
@@ -62,6 +76,7 @@ KEYS: tuple[Key, ...] = (
     Key("app.next_pane", "tab", "app.focus_next", "next pane", "The next pane."),
     Key("app.previous_pane", "shift+tab", "app.focus_previous", "previous pane", "The pane before."),
     Key("app.theme", "ctrl+t", "app.next_theme", "theme", "The next theme."),
+    Key("app.messages", "M,f5", "app.messages", "messages", "All that was told so far, errors too."),
     # Runs
     Key("runs.open", "enter", "open", "open", "Open the trajectory in the workbench.", shown=True),
     Key("runs.sweep", "w", "sweep", "sweep", "The whole run as a matrix of tasks and fixers.", shown=True),
@@ -174,6 +189,35 @@ KEYS: tuple[Key, ...] = (
     # The table of a step's errors
     Key("errors.go", "enter", "go", "go to line", "Go to the line of the source."),
     Key("errors.leave", "escape,q,e", "leave", "close", "Back to the workbench."),
+    # Lists and tables
+    Key("list.down", "j,down", "cursor_down", "down", "The next row."),
+    Key("list.up", "k,up", "cursor_up", "up", "The row before."),
+    Key("list.page_down", "pagedown,ctrl+d", "page_down", "page down", "One page of rows down."),
+    Key("list.page_up", "pageup,ctrl+b", "page_up", "page up", "One page of rows up."),
+    Key("list.top", "g,home", "scroll_top", "first", "The first row."),
+    Key("list.bottom", "G,end", "scroll_bottom", "end", "The last row."),
+    Key("table.left", "h,left", "cursor_left", "left", "The column before; to the left in wide rows."),
+    Key("table.right", "l,right", "cursor_right", "right", "The next column; to the right in wide rows."),
+    # Questions
+    Key("confirm.yes", "y", "answer(True)", "yes", "Yes: do it."),
+    Key("confirm.no", "n,escape,q", "answer(False)", "no", "No: nothing is done."),
+    Key("choose.take", "enter", "take", "take", "Take the row under the cursor.", shown=True),
+    Key("choose.leave", "escape,q", "leave", "leave", "Choose nothing.", shown=True),
+    Key("ask.leave", "escape", "leave", "leave", "Leave it; what was typed is forgotten.", shown=True),
+    Key("field.take", "enter", "submit", "take", "Take what is typed.", shown=True),
+    Key("button.press", "enter,space", "press", "press", "Press the button in focus.", shown=True),
+    # The form of a new run
+    Key("newrun.start", "ctrl+s,enter", "start", "start", "Start the run.", shown=True),
+    Key("newrun.leave", "escape", "leave", "leave", "Start nothing.", shown=True),
+    Key("setting.next", "right,l,space", "turn(1)", "next value", "The next value.", shown=True),
+    Key("setting.previous", "left,h", "turn(-1)", "value before", "The value before.", shown=True),
+    # What was told, and help
+    Key("messages.leave", "escape,q", "leave", "close", "Back to the screen before.", shown=True),
+    Key("help.down", "j,down", "scroll(1)", "down", "One line down."),
+    Key("help.up", "k,up", "scroll(-1)", "up", "One line up."),
+    Key("help.page_down", "pagedown,ctrl+d", "page(1)", "page down", "One page down."),
+    Key("help.page_up", "pageup,ctrl+b", "page(-1)", "page up", "One page up."),
+    Key("help.leave", "escape,q,enter", "leave", "close", "Back to the screen before.", shown=True),
 )
 
 
@@ -202,10 +246,10 @@ _WORDS = {"up": "up", "down": "down", "left": "left", "right": "right", "enter":
 """Keys that Textual shows with signs that not every terminal has."""
 
 
-def bindings(scope: str) -> list[BindingType]:
-    """The bindings of one scope, each with its id, so that a user's keymap can change it."""
+def bindings(scope: str, without: Collection[str] = ()) -> list[BindingType]:
+    """The bindings of one scope, each with its id, so that a user's keymap can change it; ``without`` those ids."""
     return [
         Binding(key.keys, key.action, key.label, show=key.shown, priority=key.priority, id=key.id, tooltip=key.help)
         for key in KEYS
-        if key.scope == scope
+        if key.scope == scope and key.id not in without
     ]

@@ -13,22 +13,27 @@ from pathlib import Path
 
 from textual.keys import Keys, format_key
 
-from beaver_tui.keymap import KEYS, Key
+from beaver_tui.keymap import KEYS, NOT_IN_DIALOGS, Key
 from engine.errors import ConfigError
 from engine.yaml_file import read_yaml
 
+SCREENS = ("runs", "workbench", "human", "compare", "sweep")
+DIALOGS = ("proposal", "errors", "confirm", "choose", "ask", "newrun", "messages", "help")
+"""Scopes of what lies over a screen: the screen hears nothing meanwhile."""
+
 INSIDE: dict[str, tuple[str, ...]] = {
-    "text": ("workbench", "human", "proposal", "compare"),
+    "text": ("workbench", "human", "proposal", "compare", "messages"),
     "log": ("text",),
     "diff": ("text",),
-    "runs": ("app",),
-    "workbench": ("app",),
-    "human": ("app",),
-    "compare": ("app",),
-    "sweep": ("app",),
+    "list": ("runs", "sweep", "errors", "choose"),
+    "table": ("runs", "sweep", "errors"),
+    "field": ("runs", "ask", "newrun"),
+    "button": ("confirm", "proposal", "newrun"),
+    "setting": ("newrun",),
+    **dict.fromkeys(SCREENS, ("app",)),
+    **dict.fromkeys(DIALOGS, ("app",)),
 }
-"""The scopes in which a scope can lie: the nearest that knows a key takes it. Proposals and errors are dialogs: what is below them
-hears nothing."""
+"""The scopes in which a scope can lie: the nearest that knows a key takes it."""
 
 MEANT: dict[tuple[str, str], str] = {
     (
@@ -36,6 +41,9 @@ MEANT: dict[tuple[str, str], str] = {
         "text.copy",
     ): "y is yes to a candidate that waits; its lines can be copied once it is in the timeline",
     ("human.submit", "log.choose"): "enter hands the file in from every pane, as the screen says",
+    ("field.take", "runs.open"): "enter in the filter goes back to the list, and opens a row only there",
+    ("field.take", "newrun.start"): "enter in a field starts the run, as it does beside the fields",
+    ("button.press", "newrun.start"): "enter on a button presses that button",
 }
 """Keys that two actions have where both can be pressed, on purpose: (the one that has it, the one that goes without), and why."""
 
@@ -54,10 +62,15 @@ def conflicts(keys: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     pressed = [(key, part) for key in KEYS for part in _parts(keys.get(key.id, key.keys))]
     for one, key in pressed:
         for other, same in pressed:
-            if key == same and (other.scope in around(one.scope) or (other.scope == one.scope and _before(one, other))):
+            if key == same and (_reached_from(one, other) or (other.scope == one.scope and _before(one, other))):
                 has, lacks = (other, one) if other.priority else (one, other)
                 if (has.id, lacks.id) not in MEANT:
                     yield key, has.id, lacks.id
+
+
+def _reached_from(inner: Key, outer: Key) -> bool:
+    """Whether the outer action could be pressed where the inner one can."""
+    return outer.scope in around(inner.scope) and not (inner.scope in DIALOGS and outer.id in NOT_IN_DIALOGS)
 
 
 def _before(one: Key, other: Key) -> bool:
