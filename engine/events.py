@@ -171,8 +171,58 @@ class Sanitized(IterationEvent, frozen=True, kw_only=True, tag="sanitized"):
     seconds: float = 0.0
 
 
+class TimedLaunch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One launch of a timing session: what the program said, what the parent's clock said, and how the GPU stood meanwhile.
+
+    ``side`` is reference or candidate, ``number`` counts the launches of that side from 1. ``batches_ms`` are milliseconds a call
+    in each timed batch of ``calls`` calls by the program's own clock (CUDA events), ``wall_ms`` the same by the parent's; both are
+    empty where a program does not let the parent watch its batches. NVML's figures are those under load; None where it has none.
+    """
+
+    side: str
+    number: int
+    ms: float
+    calls: int = 0
+    batches_ms: list[float] = []
+    wall_ms: list[float] = []
+    sm_mhz: int | None = None
+    memory_mhz: int | None = None
+    celsius: int | None = None
+    watts: float | None = None
+    reasons: list[str] = []
+    """NVML's reasons for the clock (sw_power_cap, hw_thermal_slowdown, ...); an idle GPU's or none: empty."""
+
+
+class Outlier(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A launch whose time lies far from its side's median. ``score`` is the modified z score (Iglewicz and Hoaglin); the launch
+    stays in every figure."""
+
+    side: str
+    number: int
+    ms: float
+    score: float
+
+
+class SizeTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A row of a program's own table of sizes: mean milliseconds of both sides over the launches."""
+
+    size: str
+    reference_ms: float
+    candidate_ms: float
+
+    @property
+    def speedup(self) -> float:
+        return self.reference_ms / self.candidate_ms
+
+
 class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
-    """Kernel times in milliseconds, one per relaunch. ``gate``: pass, fail or unmeasured; ``note`` says why it is unmeasured."""
+    """Kernel times in milliseconds, one per relaunch. ``gate``: pass, fail or unmeasured; ``note`` says why it is unmeasured.
+
+    ``interval`` is the 95 % bootstrap interval of the speedup (low, high), empty below two launches. ``source`` says who took the
+    times: events (CUDA events, the parent's clock agreeing), program (the program's own figure, which the parent cannot check),
+    nvtx, process. ``flags`` are words about what a reader must know: an interval across the gate, a throttled GPU, a roofline
+    that could not be checked. ``sizes`` is filled where a program times several; its speedup is their geometric mean.
+    """
 
     reference_ms: list[float] = []
     candidate_ms: list[float] = []
@@ -182,6 +232,12 @@ class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
     gate: str = "unmeasured"
     note: str = ""
     seconds: float = 0.0
+    interval: list[float] = []
+    source: str = ""
+    flags: list[str] = []
+    outliers: list[Outlier] = []
+    launches: list[TimedLaunch] = []
+    sizes: list[SizeTime] = []
 
 
 class Profiled(IterationEvent, frozen=True, kw_only=True, tag="profiled"):
