@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -44,6 +45,37 @@ class EarlyStop(StrEnum):
     OBSERVE = "observe"
 
 
+class Choosing(StrEnum):
+    """How examples are chosen: any, those whose start failed in the task's own bucket first, or those that a file lists."""
+
+    RANDOM = "random"
+    MATCHED = "matched"
+    CURATED = "curated"
+
+
+class FewShot(NamedTuple):
+    """``k`` examples in every prompt, chosen so."""
+
+    choosing: Choosing
+    k: int
+
+
+NO_SHOTS = "none"
+MOST_SHOTS = 10
+"""Examples in a prompt; the release plays 1, 3 and 5."""
+
+
+def read_few_shot(text: str) -> FewShot | None:
+    """What ``matched:3`` means; None for "none". Raises ConfigError."""
+    if text == NO_SHOTS:
+        return None
+    name, _, number = text.partition(":")
+    if name not in list(Choosing) or not (number.isascii() and number.isdigit() and 1 <= int(number) <= MOST_SHOTS):
+        forms = ", ".join(f"{one}:K" for one in Choosing)
+        raise ConfigError(f"protocol: few_shot={text!r} must be {forms} with K from 1 to {MOST_SHOTS}, or {NO_SHOTS}")
+    return FewShot(Choosing(name), int(number))
+
+
 class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     """Frozen for the length of a run. Defaults are the paper's (section 4, "Models and default protocol")."""
 
@@ -67,6 +99,12 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     ambiguous_unclassified: bool = False
     launches: int = 10
     """Relaunches of a timed binary (paper appendix G)."""
+    few_shot: str = NO_SHOTS
+    """Repairs of other tasks in every prompt, the fifth axis of the CUDABeaver release: random:3, matched:3, curated:3."""
+    few_shot_seed: int = 42
+    few_shot_pool: str = NO_SHOTS
+    """Names the examples that could be chosen: the head of a SHA-256, filled in when a run begins. Runs with other examples
+    are other settings."""
 
     def __post_init__(self) -> None:
         checks = (
@@ -80,6 +118,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
             (self.stderr_lines >= 1, "stderr_lines", "at least 1"),
             (self.log_budget >= 200, "log_budget", "at least 200 characters"),
         )
+        read_few_shot(self.few_shot)
         for fine, name, wanted in checks:
             if not fine:
                 raise ConfigError(f"protocol: {name}={getattr(self, name)!r} must be {wanted}")
@@ -89,6 +128,11 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
         if self.temperature is not None:
             return self.temperature
         return 1.0 if self.sampling is Sampling.REPEATED else 0.7
+
+    @property
+    def shots(self) -> FewShot | None:
+        """``few_shot`` as it is meant."""
+        return read_few_shot(self.few_shot)
 
     @property
     def iterations(self) -> int:
