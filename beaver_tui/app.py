@@ -5,40 +5,37 @@ Screens, and what plays live runs, are imported where they are first shown: the 
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from textual.app import App
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
-from textual.widget import Widget
+from textual.widgets import Input
 
 from beaver_tui import glyphs
 from beaver_tui.editor import EditorLauncher
-from beaver_tui.keymap import Key, bindings, shown_keys, use_keymap
+from beaver_tui.keymap import bindings, shown_keys, use_keymap
 from beaver_tui.linefilters import AsciiLines, HarmlessLines
-from beaver_tui.opened import Opened, open_live, open_stored
+from beaver_tui.opened import Opened, open_stored
 from beaver_tui.palette import Actions
+from beaver_tui.playing import Playing
 from beaver_tui.screens.help import Help
 from beaver_tui.screens.modals import Confirm
 from beaver_tui.screens.runs import Runs
+from beaver_tui.state.told import KEPT, Told
 from beaver_tui.state.visible import visible_output
 from beaver_tui.themes import STYLE_SHEET, builtin_themes, themes_folder
 from beaver_tui.userkeys import read_keymap
 from beaver_tui.widgets.plainbars import use_plain_bars
+from beaver_tui.widgets.reach import keys_here
 from beaver_tui.wish import Wish
 from engine.errors import BeaverError
-from engine.rundir import Cell, RunDirectory, fresh_folder
-
-if TYPE_CHECKING:
-    from beaver_tui.live.live import LiveRun
-    from engine.harness.examine import Harness
+from engine.rundir import Cell, RunDirectory
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,8 @@ class Preferences:
     keymap: Path | None = None
 
 
-class BeaverApp(App[None]):
-    """``live`` holds the runs that this process plays, over or not; they go on when their screen is left."""
+class BeaverApp(Playing):
+    """``told`` holds what was told so far, the newest messages last."""
 
     TITLE = "beaver-tui"
     CSS_PATH = str(themes_folder() / STYLE_SHEET)
@@ -72,11 +69,12 @@ class BeaverApp(App[None]):
     def __init__(
         self, start: Start, preferences: Preferences | None = None, editor: EditorLauncher | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(start.runs)
         self._start, self._preferences = start, preferences or Preferences()
         self.editor = editor or EditorLauncher()
-        self.live: list[Opened] = []
-        self._playing: set[asyncio.Task[None]] = set()
+        self.told: deque[Told] = deque(maxlen=KEPT)
+        self._asked: Confirm | None = None
+        """The question whether to leave, once it was asked."""
         glyphs.use_ascii(self._preferences.ascii)
         use_plain_bars(self._preferences.ascii)
         self.set_class(self._preferences.ascii, "-ascii")
@@ -124,6 +122,9 @@ class BeaverApp(App[None]):
         markup: bool = True,
     ) -> None:
         """A message may name what came from outside: it is harmless text, and never markup, whatever is asked for."""
+        self.told.append(Told(message, severity))
+        if severity == "error":
+            title = title or f"error: {shown_keys('app.messages')} shows it again"
         super().notify(visible_output(message), title=title, severity=severity, timeout=timeout, markup=False)
 
     # screens
@@ -153,83 +154,6 @@ class BeaverApp(App[None]):
         if complaint := self.editor.page(content, self.suspend):
             self.notify(complaint, severity="warning", markup=False)
 
-    # live runs
-
-    def start(self, wish: Wish) -> None:
-        """Begin the live run that was asked for and show it; what is wrong with the wish is told."""
-        self.run_worker(self._start_live(wish), exclusive=False)
-
-    async def _start_live(self, wish: Wish) -> None:
-        from beaver_tui.live.start import start_live
-        from engine.sweep.opening import Options
-
-        options = Options(
-            corpus=wish.corpus,
-            tasks=(wish.task,),
-            fixers=(wish.fixer,),
-            device=wish.device,
-            k=wish.k,
-            feedback=wish.feedback,
-            config=Path(wish.config) if wish.config else None,
-            out=self.fresh_run(wish.fixer),
-        )
-        try:
-            live = await asyncio.to_thread(start_live, options, warn=self.warn, mode=wish.mode)
-        except BeaverError as error:
-            self.notify(str(error), severity="error", markup=False, timeout=12)
-            return
-        self.play(live)
-
-    def fresh_run(self, name: str) -> Path:
-        """A new folder for a run that this app begins, beside those that it lists."""
-        return fresh_folder(name[:60], self._start.runs)
-
-    def play(self, live: LiveRun, *, replace: bool = False) -> Opened:
-        """Play a live run in this loop and show it."""
-        opened = open_live(live)
-        self.live.append(opened)
-        task = asyncio.create_task(self._play(live))
-        self._playing.add(task)
-        task.add_done_callback(self._playing.discard)
-        self.show_opened(opened, replace=replace)
-        return opened
-
-    async def _play(self, live: LiveRun) -> None:
-        try:
-            await live.play()
-        except BeaverError as error:
-            self.notify(str(error), severity="error", markup=False, timeout=12)
-        except asyncio.CancelledError:
-            pass
-        finally:
-            live.close()
-
-    def warn(self, text: str) -> None:
-        """Tell a person something that need not be acted on. May be called from any thread."""
-        self.call_later(lambda: self.notify(text, severity="warning", markup=False, timeout=8))
-
-    @asynccontextmanager
-    async def harness_of(self, opened: Opened) -> AsyncIterator[Harness]:
-        """The harness of a live run, or one of its own for a stored trajectory, on the kind of device it was made on."""
-        from engine.local import local_harness
-
-        if opened.live is not None and not opened.live.over:
-            yield opened.live.harness
-        else:
-            with await asyncio.to_thread(local_harness, opened.run.record.device.wish) as harness:
-                yield harness
-
-    def live_of(self, run: Path, cell: Cell) -> Opened | None:
-        """The live run of this process that plays a cell."""
-        for opened in self.live:
-            if opened.run.path.resolve() == run.resolve() and opened.cell == cell and opened.going_on:
-                return opened
-        return None
-
-    @property
-    def going_on(self) -> list[Opened]:
-        return [opened for opened in self.live if opened.going_on]
-
     def _fatal_error(self) -> None:
         """As Textual's, but without the variables of every frame: they may hold a key or a prompt, and end in a bug report."""
         from rich.segment import Segments
@@ -242,29 +166,23 @@ class BeaverApp(App[None]):
 
     # keys
 
-    def scopes_of(self, screen: Screen[object], focused: Widget | None) -> list[str]:
-        """Where keys apply, from the pane in focus outwards."""
-        scopes: list[str] = []
-        node: object = focused
-        while isinstance(node, Widget):
-            scopes += _scopes_of_class(type(node))
-            node = node.parent
-        return list(dict.fromkeys([*scopes, *_scopes_of_class(type(screen)), "app"]))
-
-    async def run_key(self, key: Key, screen: Screen[object], focused: Widget | None) -> None:
-        """Do what a key does, as if it had been pressed with ``focused`` in focus."""
-        name = key.action.partition("(")[0].rpartition(".")[2]
-        node: object = focused
-        while isinstance(node, Widget) and not isinstance(node, Screen):
-            if key.scope in _scopes_of_class(type(node)) and hasattr(node, f"action_{name}"):
-                await self.run_action(key.action, default_namespace=node)
-                return
-            node = node.parent
-        await self.run_action(key.action, default_namespace=self if key.scope == "app" else screen)
-
     def action_help_keys(self) -> None:
-        if not isinstance(self.screen, Help):
-            self.push_screen(Help(self.scopes_of(self.screen, self.screen.focused)))
+        """Help, or back from it."""
+        screen = self.screen
+        if isinstance(screen, Help):
+            screen.action_leave()
+        else:
+            self.push_screen(Help(keys_here(self, screen, screen.focused)))
+
+    def action_messages(self) -> None:
+        """What was told so far, or back from it."""
+        from beaver_tui.screens.messages import Messages
+
+        screen = self.screen
+        if isinstance(screen, Messages):
+            screen.action_leave()
+        else:
+            self.push_screen(Messages(self.told))
 
     def action_go_back(self) -> None:
         screen = self.screen
@@ -284,27 +202,30 @@ class BeaverApp(App[None]):
         question = (
             f"Live: {names}.\nLeave and kill what runs? Each can be gone on with: beaver-tui --batch --resume RUN"
         )
-        self.push_screen(Confirm(question, "Leave", "Stay"), self._leave_if)
+        if self._asked is None or self.screen is not self._asked:
+            self._asked = Confirm(question, "Leave", "Stay")
+            self.push_screen(self._asked, self._leave_if)
 
     def _leave_if(self, yes: bool | None) -> None:
         if yes:
-            for opened in self.going_on:
-                if opened.live is not None:
-                    opened.live.cancel()
+            self.cancel_all()
             self.run_worker(self._leave_when_over())
 
     async def _leave_when_over(self) -> None:
-        if self._playing:
-            await asyncio.wait(set(self._playing), timeout=10)
+        await self.all_over()
         self.exit()
 
     def action_interrupt(self) -> None:
         """Copy a selection where there is one; else stop the live run on show: after its step, then at once."""
-        if self.screen.get_selected_text():
-            self.screen.action_copy_text()
+        screen, focused = self.screen, self.focused
+        if isinstance(focused, Input) and focused.selected_text:
+            focused.action_copy()
             return
-        screen = self.screen
-        opened: Opened | None = getattr(screen, "opened", None)
+        if screen.get_selected_text():
+            screen.action_copy_text()
+            return
+        shown = next(screen for screen in reversed(self.screen_stack) if not screen.is_modal)  # below any dialog
+        opened: Opened | None = getattr(shown, "opened", None)
         live = opened.live if opened is not None else None
         if live is None or live.over:
             self.notify(f"nothing is live here; {shown_keys('app.quit')} leaves")
@@ -324,20 +245,7 @@ class BeaverApp(App[None]):
         yield from ()
 
     def on_unmount(self) -> None:
-        for opened in self.going_on:
-            if opened.live is not None:
-                opened.live.cancel()
-
-
-def _scopes_of_class(kind: type) -> list[str]:
-    """The scopes whose keys a widget or screen binds itself."""
-    found: list[str] = []
-    for base in kind.__mro__:
-        for binding in base.__dict__.get("BINDINGS", ()):
-            name = getattr(binding, "id", None)
-            if name and "." in name:
-                found.append(name.partition(".")[0])
-    return list(dict.fromkeys(found))
+        self.cancel_all()
 
 
 def user_keymap() -> Path | None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from beaver_tui.keymap import KEYS, SCOPES, Key, shown_keys
-
-if TYPE_CHECKING:
-    from beaver_tui.app import BeaverApp
+from beaver_tui.keymap import SCOPES, Key, shown_keys
+from beaver_tui.widgets.reach import keys_here, run_key
 
 
 class Actions(Provider):
@@ -30,14 +27,10 @@ class Actions(Provider):
                 yield Hit(score, matcher.highlight(title), partial(self._run, key), help=key.help)
 
     def _here(self) -> Iterator[Key]:
-        app: BeaverApp = self.app  # type: ignore[assignment]
-        # the nearest scope first
-        for scope in app.scopes_of(self.screen, self.focused):
-            yield from (key for key in KEYS if key.scope == scope and key.id not in _LEFT_OUT)
+        yield from (key for key in keys_here(self.app, self.screen, self.focused) if key.id not in _LEFT_OUT)
 
     async def _run(self, key: Key) -> None:
-        app: BeaverApp = self.app  # type: ignore[assignment]
-        await app.run_key(key, self.screen, self.focused)
+        await run_key(self.app, key, self.screen, self.focused)
 
 
 _LEFT_OUT = frozenset({"app.palette"})

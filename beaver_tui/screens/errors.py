@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Label
 
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.state.session import ErrorRow
+from beaver_tui.widgets.dialog import Dialog
 from beaver_tui.widgets.painting import harmless
 from beaver_tui.widgets.rows import Rows
 
 
-class Errors(ModalScreen[ErrorRow | None]):
+class Errors(Dialog[ErrorRow | None]):
     """The row that was chosen, None when it was left."""
 
     BINDINGS = bindings("errors")

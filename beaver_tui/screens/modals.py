@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Label, OptionList
+from textual.widgets import Button, Input, Label
 from textual.widgets.option_list import Option
 
+from beaver_tui.keymap import bindings
 from beaver_tui.state.visible import visible_output
+from beaver_tui.widgets.dialog import Act, Choices, Dialog, Field
+from beaver_tui.widgets.keyline import KeyLine
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Dialog[bool]):
     """Yes or no; no is what escape means, and has the focus."""
 
-    BINDINGS = [Binding("y", "answer(True)", "yes"), Binding("n,escape,q", "answer(False)", "no")]
+    BINDINGS = bindings("confirm")
 
     def __init__(self, question: str, yes: str = "Yes", no: str = "No") -> None:
         super().__init__()
@@ -28,8 +29,8 @@ class Confirm(ModalScreen[bool]):
         with Vertical(classes="dialog"):
             yield Label(Text(visible_output(self._question)))
             with Horizontal(classes="buttons"):
-                yield Button(f"{self._yes} (y)", id="yes", variant="warning")
-                yield Button(f"{self._no} (n)", id="no", variant="primary")
+                yield Act(self._yes, "confirm.yes", variant="warning")
+                yield Act(self._no, "confirm.no", variant="primary")
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one("#no"))
@@ -41,10 +42,10 @@ class Confirm(ModalScreen[bool]):
         self.dismiss(yes)
 
 
-class Ask(ModalScreen[str | None]):
+class Ask(Dialog[str | None]):
     """One line of text; None when it was left. ``text`` is there already."""
 
-    BINDINGS = [Binding("escape", "leave", "leave")]
+    BINDINGS = bindings("ask")
 
     def __init__(self, question: str, text: str = "", placeholder: str = "") -> None:
         super().__init__()
@@ -53,12 +54,11 @@ class Ask(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Label(Text(visible_output(self._question)))
-            yield Input(self._text, placeholder=self._placeholder)
+            yield Field(self._text, placeholder=self._placeholder)
+            yield KeyLine()
 
     def on_mount(self) -> None:
-        field = self.query_one(Input)
-        field.cursor_blink = False
-        self.set_focus(field)  # at once: focus() comes later, and the next key is for the field
+        self.set_focus(self.query_one(Field))  # at once: focus() comes later, and the next key is for the field
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
@@ -67,10 +67,10 @@ class Ask(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-class Choose(ModalScreen[int | None]):
+class Choose(Dialog[int | None]):
     """One of several lines; the index of it, None when it was left."""
 
-    BINDINGS = [Binding("escape,q", "leave", "leave"), Binding("j", "down", show=False), Binding("k", "up", show=False)]
+    BINDINGS = bindings("choose")
 
     def __init__(self, question: str, choices: Sequence[str | Text], selected: int = 0) -> None:
         super().__init__()
@@ -80,21 +80,19 @@ class Choose(ModalScreen[int | None]):
         with Vertical(classes="dialog wide"):
             yield Label(Text(visible_output(self._question)))
             texts = [choice if isinstance(choice, Text) else Text(visible_output(choice)) for choice in self._choices]
-            yield OptionList(*(Option(text) for text in texts))
+            yield Choices(*(Option(text) for text in texts))
+            yield KeyLine()
 
     def on_mount(self) -> None:
-        options = self.query_one(OptionList)
+        options = self.query_one(Choices)
         options.highlighted = self._selected if self._choices else None
         self.set_focus(options)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def on_option_list_option_selected(self, event: Choices.OptionSelected) -> None:
         self.dismiss(event.option_index)
+
+    def action_take(self) -> None:
+        self.query_one(Choices).action_select()
 
     def action_leave(self) -> None:
         self.dismiss(None)
-
-    def action_down(self) -> None:
-        self.query_one(OptionList).action_cursor_down()
-
-    def action_up(self) -> None:
-        self.query_one(OptionList).action_cursor_up()

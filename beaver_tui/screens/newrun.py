@@ -2,56 +2,72 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.containers import Horizontal, VerticalScroll
-from textual.screen import ModalScreen
-from textual.suggester import SuggestFromList
-from textual.widgets import Button, Input, Label, Select, Static
+from typing import get_args
 
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.suggester import SuggestFromList
+from textual.widget import Widget
+from textual.widgets import Button, Label, Static
+
+from beaver_tui.keymap import bindings
+from beaver_tui.state.visible import visible_output
+from beaver_tui.widgets.dialog import Act, Dialog, Field, Setting
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.wish import Mode, Wish
 from engine.local import builtin_tasks
 from engine.protocol import Feedback
 
+_MODES = {
+    "auto": "auto: the fixer goes on by itself",
+    "confirm": "confirm: each candidate waits for a yes",
+    "human": "human: you are the fixer",
+}
 
-class NewRun(ModalScreen[Wish | None]):
-    """Fields with the defaults in them; what is wrong is said below, and nothing starts."""
 
-    BINDINGS = [Binding("escape", "leave", "leave"), Binding("ctrl+s", "start", "start")]
+class NewRun(Dialog[Wish | None]):
+    """Fields with the defaults in them, or with a ``wish`` that could not be granted; the ``problem`` is said below, and nothing
+    starts while there is one. Fits 80 by 24; what a smaller terminal has no room for scrolls into view with the focus."""
 
-    def __init__(self, wish: Wish | None = None) -> None:
+    BINDINGS = bindings("newrun")
+
+    def __init__(self, wish: Wish | None = None, problem: str = "") -> None:
         super().__init__()
-        self._wish = wish or Wish(task="")
+        self._wish, self._said = wish or Wish(task=""), problem
 
     def compose(self) -> ComposeResult:
         wish = self._wish
-        tasks = sorted(builtin_tasks())
-        with VerticalScroll(classes="dialog wide form"):
-            yield Label("A new live run")
-            yield Label("task (its id; tab completes)")
-            yield Input(
-                wish.task, placeholder="softmax_rows", id="task", suggester=SuggestFromList(tasks, case_sensitive=False)
+        tasks = SuggestFromList(sorted(builtin_tasks()), case_sensitive=False)
+        with Vertical(classes="dialog wide form"):
+            yield Label("A new live run", classes="title")
+            yield from _row("task", Field(wish.task, "softmax_rows", compact=True, id="task", suggester=tasks))
+            yield from _hint("its id: the right arrow completes it, beaver-tui tasks lists all")
+            yield from _row("fixer", Field(wish.fixer, compact=True, id="fixer"))
+            yield from _hint("scripted:good, human:FOLDER, chat:MODEL@URL, replay:RUN")
+            yield from _row("mode", Setting(list(_MODES.items()), wish.mode, id="mode"))
+            yield from _row(
+                "device", Field(wish.device or "", "auto: or cuda, cuda:1, cpu, none", compact=True, id="device")
             )
-            yield Label("fixer: scripted:good, human:FOLDER, chat:MODEL@URL, replay:RUN")
-            yield Input(wish.fixer, id="fixer")
-            yield Label("mode")
-            modes = [(words, name) for name, words in _MODES.items()]
-            yield Select(modes, value=wish.mode, allow_blank=False, id="mode")
-            yield Label("device (auto, cuda, cpu, none), iterations K, feedback level")
-            with Horizontal(classes="row"):
-                yield Input(wish.device or "", placeholder="auto", id="device")
-                yield Input("" if wish.k is None else str(wish.k), placeholder="5", id="k", type="integer")
-                levels = [(level.value, level.value) for level in Feedback]
-                yield Select(levels, value=wish.feedback or Feedback.L3.value, allow_blank=False, id="feedback")
+            k = "" if wish.k is None else str(wish.k)
+            yield from _row("K", Field(k, "5: iterations", compact=True, id="k", type="integer"))
+            levels = [(level.value, level.value) for level in Feedback]
+            yield from _row("feedback", Setting(levels, wish.feedback or Feedback.L3.value, id="feedback"))
             yield Static(id="problem")
             with Horizontal(classes="buttons"):
-                yield Button("Start (ctrl+s)", id="start", variant="primary")
-                yield Button("Leave (esc)", id="leave")
+                yield Act("Start", "newrun.start", variant="primary")
+                yield Act("Leave", "newrun.leave")
+            yield KeyLine()
 
     def on_mount(self) -> None:
-        for field in self.query(Input):
-            field.cursor_blink = False
-        self.query_one("#task", Input).focus()
+        self._complain(self._said)
+        self.set_focus(self.query_one("#task"))
+
+    def _complain(self, problem: str) -> None:
+        shown = self.query_one("#problem", Static)
+        shown.update(Text(visible_output(problem)))
+        if problem:
+            self.call_after_refresh(shown.scroll_visible, animate=False)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "start":
@@ -64,8 +80,9 @@ class NewRun(ModalScreen[Wish | None]):
 
     def action_start(self) -> None:
         task, fixer, device, k = (
-            self.query_one(f"#{name}", Input).value.strip() for name in ("task", "fixer", "device", "k")
+            self.query_one(f"#{name}", Field).value.strip() for name in ("task", "fixer", "device", "k")
         )
+        mode, feedback = (self.query_one(f"#{name}", Setting).value for name in ("mode", "feedback"))
         problem = ""
         if not task:
             problem = "which task? beaver-tui tasks lists them"
@@ -74,21 +91,25 @@ class NewRun(ModalScreen[Wish | None]):
         elif k and (not k.isdigit() or int(k) < 1):
             problem = "K must be a number from 1 on"
         if problem:
-            self.query_one("#problem", Static).update(problem)
+            self._complain(problem)
             return
-        mode: Mode = self.query_one("#mode", Select).value  # type: ignore[assignment]
-        feedback = str(self.query_one("#feedback", Select).value)
-        wish = Wish(
-            task, fixer, mode, self._wish.corpus, device or None, int(k) if k else None, feedback, self._wish.config
+        asked: Mode = mode if mode in get_args(Mode) else "auto"  # type: ignore[assignment]
+        wish = self._wish
+        self.dismiss(
+            Wish(task, fixer, asked, wish.corpus, device or None, int(k) if k else None, feedback, wish.config)
         )
-        self.dismiss(wish)
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
 
-_MODES = {
-    "auto": "auto: the fixer goes on by itself",
-    "confirm": "confirm: each candidate waits for a yes",
-    "human": "human: you are the fixer",
-}
+def _row(name: str, widget: Widget) -> ComposeResult:
+    with Horizontal(classes="row"):
+        yield Label(name)
+        yield widget
+
+
+def _hint(words: str) -> ComposeResult:
+    with Horizontal(classes="row"):
+        yield Label("")
+        yield Static(words, classes="hint", markup=False)

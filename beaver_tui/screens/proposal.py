@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Label
 
-from beaver_tui.keymap import bindings, shown_keys
+from beaver_tui.keymap import bindings
 from beaver_tui.live.proposal import Proposal
 from beaver_tui.screens.modals import Ask
+from beaver_tui.widgets.dialog import Act, Dialog
 from beaver_tui.widgets.diffview import DiffView
 from beaver_tui.widgets.painting import harmless, lines_changed
 
@@ -38,7 +37,7 @@ class Decision:
     remark: str = ""
 
 
-class Decide(ModalScreen[Decision | None]):
+class Decide(Dialog[Decision | None]):
     """Shows the proposal against the file as it stands. None: not decided yet, the proposal waits on."""
 
     app: BeaverApp
@@ -57,9 +56,7 @@ class Decide(ModalScreen[Decision | None]):
             yield DiffView()
             with Horizontal(classes="buttons"):
                 for action, words in BUTTONS.items():
-                    key = shown_keys(f"proposal.{action}")
-                    label = Content(f"{words} ({key})")  # a key may be a bracket
-                    yield Button(label, id=action, variant="primary" if action == "accept" else "default")
+                    yield Act(words, f"proposal.{action}", variant="primary" if action == "accept" else "default")
 
     def on_mount(self) -> None:
         view = self.query_one(DiffView)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.geometry import Region
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from beaver_tui.keymap import bindings
+from beaver_tui.widgets.dialog import Dialog, Field
+from beaver_tui.widgets.keyline import KeyLine
 
-class LinePrompt(ModalScreen[str | None]):
+
+class LinePrompt(Dialog[str | None]):
     """Asks for one line; gives it back, or None after escape. ``on_change`` hears of every change while it is typed.
 
     A widget that draws its lines by itself cannot hold another one; a screen above it, transparent but for this line, can.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel", show=False)]
+    BINDINGS = bindings("ask")
 
     DEFAULT_CSS = """
     LinePrompt > Horizontal { height: 1; background: $panel; }
@@ -40,12 +41,11 @@ class LinePrompt(ModalScreen[str | None]):
             bar.styles.width = self._pane.width
             bar.styles.offset = (self._pane.x, max(self._pane.bottom - 1, 0))
             yield Static(f"{self._label} ", markup=False)
-            field = Input(self._value, compact=True)
-            field.cursor_blink = False
-            yield field
+            yield Field(self._value, compact=True)
+        yield KeyLine()  # over that of the screen below, whose keys are not heeded now
 
     def on_mount(self) -> None:
-        self.query_one(Input).focus()
+        self.query_one(Field).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -55,5 +55,5 @@ class LinePrompt(ModalScreen[str | None]):
         event.stop()
         self.dismiss(event.value)
 
-    def action_cancel(self) -> None:
+    def action_leave(self) -> None:
         self.dismiss(None)
