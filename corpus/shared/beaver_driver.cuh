@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 // Stops the program with the CUDA error, its text and the place when `expression` is not cudaSuccess.
@@ -66,21 +67,39 @@ void write_vector(const std::string& name, const std::vector<T>& values) {
     if (std::fclose(file) != 0 || put != values.size()) file_fault(path, "cannot be written");
 }
 
+// An input whose values can be replaced by others of the same kind, and put back.
+struct Input {
+    virtual void disturb(bool others) = 0;
+};
+
+// The inputs that live.
+inline std::vector<Input*>& inputs() {
+    static std::vector<Input*> known;
+    return known;
+}
+
 // Device memory of a fixed number of elements. Made from a count it is poisoned, so that what the candidate leaves
-// out shows.
+// out shows. Made from values it is an input: its values are moved on by one place while calls are timed (integers are
+// not, they may be indices), so that a result kept from a timed call is not the right one.
 template <typename T>
-class DeviceBuffer {
+class DeviceBuffer : Input {
 public:
     explicit DeviceBuffer(size_t count) : count_(count) {
         BEAVER_CHECK(cudaMalloc(reinterpret_cast<void**>(&data_), std::max<size_t>(bytes(), 1)));
         poison();
     }
     explicit DeviceBuffer(const std::vector<T>& values) : DeviceBuffer(values.size()) {
-        BEAVER_CHECK(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice));
+        upload(values);
+        if (std::is_integral<T>::value || values.size() < 2) return;
+        values_ = values;
+        inputs().push_back(this);
     }
     DeviceBuffer(const DeviceBuffer&) = delete;
     DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-    ~DeviceBuffer() { cudaFree(data_); }
+    ~DeviceBuffer() {
+        inputs().erase(std::remove(inputs().begin(), inputs().end(), static_cast<Input*>(this)), inputs().end());
+        cudaFree(data_);
+    }
 
     T* data() { return data_; }
     size_t bytes() const { return count_ * sizeof(T); }
@@ -95,8 +114,18 @@ public:
     }
 
 private:
+    void upload(const std::vector<T>& values) {
+        BEAVER_CHECK(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice));
+    }
+    void disturb(bool others) override {
+        std::vector<T> values = values_;
+        if (others) std::rotate(values.begin(), values.begin() + 1, values.end());
+        upload(values);
+    }
+
     T* data_ = nullptr;
     size_t count_;
+    std::vector<T> values_;
 };
 
 // A stream of its own, so that a candidate is seen to use the one that it is given.
@@ -143,11 +172,75 @@ float time_batch(cudaStream_t stream, const Call& call, int calls) {
     return milliseconds;
 }
 
-// Warms up, finds a batch of at least 100 ms, measures three of them and prints the mean time of a call. `prepare`
-// puts the buffers back before every batch, outside the measured time. Each batch is announced on standard output
-// when it starts and when it ends, so that whoever holds the other end of the pipe can hold its own clock against it.
+// Threads of this process, 0 where nobody says.
+inline int threads() {
+    std::FILE* status = std::fopen("/proc/self/status", "r");
+    if (!status) return 0;
+    char line[256];
+    int count = 0;
+    while (std::fgets(line, sizeof line, status) && std::sscanf(line, "Threads: %d", &count) != 1) {
+    }
+    std::fclose(status);
+    return count;
+}
+
+// One line for whoever holds the clock, at the beginning of a line whatever the candidate has printed.
+template <typename... Values>
+void tell(const char* format, Values... values) {
+    std::printf("\nbeaver: ");
+    std::printf(format, values...);
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
+[[noreturn]] inline void clock_fault(const char* line) {
+    std::fprintf(stderr, "driver: the clock asked for %s", line);
+    std::exit(3);
+}
+
+// Does what the process at the other end of standard input asks for, line by line, until it says "end". It takes the
+// time of every batch itself, from its "go" to our answer, and decides what is timed, how often and in which order:
+//   calls TOKEN N   N calls in a row, after one `prepare`
+//   fresh TOKEN N   N times `prepare` and a call
+//   blank TOKEN N   N times `prepare` alone
+// Each is answered with "ready TOKEN" once the buffers are prepared; "go TOKEN" starts it; "done TOKEN N MS" ends it.
 template <typename Prepare, typename Call>
-void measure(cudaStream_t stream, const Prepare& prepare, const Call& call) {
+void obey_clock(cudaStream_t stream, const Prepare& prepare, const Call& call) {
+    const auto fresh = [&] {
+        prepare();
+        return call();
+    };
+    const auto blank = [&] {
+        prepare();
+        return cudaSuccess;
+    };
+    char line[128];
+    char what[16];
+    char token[64];
+    int calls = 0;
+    tell("clock 1");
+    while (std::fgets(line, sizeof line, stdin)) {
+        if (std::strcmp(line, "end\n") == 0) return;
+        if (std::sscanf(line, "%15s %63s %d", what, token, &calls) != 3 || calls < 1) clock_fault(line);
+        const std::string kind = what;
+        prepare();
+        BEAVER_CHECK(cudaDeviceSynchronize());
+        tell("ready %s", token);
+        if (!std::fgets(line, sizeof line, stdin) || std::string("go ") + token + "\n" != line) clock_fault(line);
+        float ms = 0.0f;
+        if (kind == "calls") ms = time_batch(stream, call, calls);
+        else if (kind == "fresh") ms = time_batch(stream, fresh, calls);
+        else if (kind == "blank") ms = time_batch(stream, blank, calls);
+        else clock_fault(what);
+        tell("done %s %d %.6f", token, calls, ms);
+    }
+    clock_fault("nothing more\n");
+}
+
+// As obey_clock does, without anybody to ask: warms up, finds a batch of at least 100 ms, measures three of them and
+// prints the mean time of a call.
+template <typename Prepare, typename Call>
+void measure_alone(cudaStream_t stream, const Prepare& prepare, const Call& call) {
     constexpr float kBatchMs = 100.0f;
     constexpr int kBatches = 3;
     prepare();
@@ -160,15 +253,27 @@ void measure(cudaStream_t stream, const Prepare& prepare, const Call& call) {
     for (int batch = 1; batch <= kBatches; ++batch) {
         prepare();
         BEAVER_CHECK(cudaDeviceSynchronize());
-        std::printf("Batch %d of %d: %d calls start\n", batch, kBatches, calls);
-        std::fflush(stdout);
         const float ms = time_batch(stream, call, calls);
         std::printf("Batch %d of %d: %d calls took %.3f ms\n", batch, kBatches, calls, ms);
-        std::fflush(stdout);
         total += ms;
     }
     std::printf("Kernel time: %.6f ms\n", total / kBatches / calls);
     std::fflush(stdout);
+}
+
+// Times calls: with BEAVER_CLOCK=1 as the harness asks on standard input, else on its own. `prepare` puts the buffers
+// back before every batch. Timed calls work on disturbed inputs; a last call, whose outputs the driver writes, on the
+// true ones.
+template <typename Prepare, typename Call>
+void measure(cudaStream_t stream, const Prepare& prepare, const Call& call) {
+    const char* asked = std::getenv("BEAVER_CLOCK");
+    for (Input* input : inputs()) input->disturb(true);
+    if (asked && std::strcmp(asked, "1") == 0) obey_clock(stream, prepare, call);
+    else measure_alone(stream, prepare, call);
+    for (Input* input : inputs()) input->disturb(false);
+    prepare();
+    BEAVER_CHECK(run(call));
+    if (asked) tell("end %d threads", threads());
 }
 
 }  // namespace beaver

@@ -20,6 +20,7 @@ from engine.events import StepRecord
 from engine.evidence import StepEvidence
 from engine.harness.capture import Capture
 from engine.harness.limits import Limits
+from engine.harness.parentclock import Talk
 from engine.harness.sandbox import Launch, start
 from engine.harness.workspace import regular_files
 
@@ -77,16 +78,21 @@ class Ended:
         )
 
 
-async def run_step(launch: Launch, limits: Limits, on_output: Output | None = None, disk: Path | None = None) -> Ended:
-    """Run a launch to its end. ``disk`` is a folder whose growth is watched. Raises InfraError when it cannot be started.
+async def run_step(
+    launch: Launch, limits: Limits, on_output: Output | None = None, disk: Path | None = None, talk: Talk | None = None
+) -> Ended:
+    """Run a launch to its end. ``disk`` is a folder whose growth is watched; ``talk`` gets its standard input and hears its
+    standard output. Raises InfraError when it cannot be started.
 
     Cancelling kills the tree before the cancellation goes on.
     """
     loop = asyncio.get_running_loop()
     began = time.monotonic()
     try:
-        process, report = start(launch, subprocess.PIPE)
+        process, report = start(launch, subprocess.PIPE, subprocess.DEVNULL if talk is None else subprocess.PIPE)
     except OSError as error:
+        if talk is not None:
+            talk.closed()
         raise InfraError(f"cannot start {launch.arguments[0]}: {error.strerror}", kind="process") from error
     captures = {"stdout": Capture(), "stderr": Capture()}
     open_pipes: set[int] = set()
@@ -100,6 +106,8 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
         except OSError:
             chunk = b""
         if chunk:
+            if talk is not None and name == "stdout":
+                talk.heard(chunk, time.monotonic())
             captures[name].feed(chunk)
             if on_output is not None:
                 on_output(name, chunk)
@@ -109,6 +117,10 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
         if not open_pipes:
             drained.set()
 
+    if talk is not None:
+        assert process.stdin is not None
+        talk.opened(os.dup(process.stdin.fileno()))
+        process.stdin.close()
     for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
         assert pipe is not None
         os.set_blocking(pipe.fileno(), False)
@@ -142,6 +154,8 @@ async def run_step(launch: Launch, limits: Limits, on_output: Output | None = No
             for pipe in (process.stdout, process.stderr):
                 assert pipe is not None
                 pipe.close()
+            if talk is not None:
+                talk.closed()
             began_at_all = report is None or _says_exit(report)
     if not (began_at_all or timed_out or watch.over):
         said = captures["stderr"].text().strip().split("\n")[-1]

@@ -323,8 +323,10 @@ def _tried(sandbox: Sandbox, root: Path) -> bool:
         return False
 
 
-def start(launch: Launch, output: int) -> tuple[subprocess.Popen[bytes], int | None]:
-    """Start a launch in a session of its own, with nothing inherited but its output. Also returns a descriptor from which the
+def start(
+    launch: Launch, output: int, given_input: int = subprocess.DEVNULL
+) -> tuple[subprocess.Popen[bytes], int | None]:
+    """Start a launch in a session of its own, with nothing inherited but its input and output. Also returns a descriptor from which the
     sandbox's own report can be read, None for a sandbox that makes none; the caller closes it."""
     identity = {} if launch.uid is None else {"user": launch.uid, "group": launch.uid, "extra_groups": []}
     arguments = launch.arguments
@@ -336,7 +338,7 @@ def start(launch: Launch, output: int) -> tuple[subprocess.Popen[bytes], int | N
     try:
         process = subprocess.Popen(  # type: ignore[call-overload]
             arguments,
-            stdin=subprocess.DEVNULL,
+            stdin=given_input,
             stdout=output,
             stderr=output,
             env=launch.environment,
