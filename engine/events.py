@@ -86,12 +86,14 @@ class TrajectoryOpened(Event, frozen=True, kw_only=True, omit_defaults=False, ta
 
 
 class RequestBuilt(IterationEvent, frozen=True, kw_only=True, tag="request_built"):
-    """A prompt is ready and about to be sent. ``prompt`` is the SHA-256 of its messages, ``history`` the rounds it shows."""
+    """A prompt is ready and about to be sent. ``prompt`` is the SHA-256 of its messages, ``history`` the rounds it shows,
+    ``examples`` the ids of the repairs of other tasks that it shows."""
 
     prompt: str
     feedback: str
     history: list[int] = []
     characters: int = 0
+    examples: list[str] = []
 
 
 class ReplyDelta(IterationEvent, frozen=True, kw_only=True, tag="reply_delta"):

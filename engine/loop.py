@@ -13,6 +13,7 @@ from engine import events as ev
 from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers, RunError
 from engine.evidence import Evidence
+from engine.fewshot import Example
 from engine.fixers.base import Fixer, FixRequest, Reply
 from engine.harness.aside import SLOW, aside
 from engine.harness.examine import Examined, Job, Place
@@ -53,6 +54,8 @@ class Setting:
     seed: str = ""
     interactive: bool = False
     """A person may change things while it is played (protocol 25)."""
+    examples: tuple[Example, ...] = ()
+    """Repairs of other tasks that every prompt shows."""
 
 
 async def repair(
@@ -135,8 +138,8 @@ class _Play:
 
     async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
         rounds = [self._round(iteration) for iteration in shown_rounds(self._protocol, self.state.finished)]
-        task = self._task
-        messages = await aside(len(task.error_log), build_messages, task, self._protocol, rounds)
+        task, examples = self._task, self._setting.examples
+        messages = await aside(len(task.error_log), build_messages, task, self._protocol, rounds, examples)
         prompt = encode_messages(messages)
         yield ev.RequestBuilt(
             iteration=number,
@@ -144,6 +147,7 @@ class _Play:
             feedback=self._protocol.feedback,
             history=[item.iteration for item in rounds],
             characters=len(prompt),
+            examples=[one.id for one in examples],
         )
         pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, emit))
         async with aclosing(pump.items()) as deltas:

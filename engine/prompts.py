@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from engine.fewshot import Example, example_section
 from engine.fixers.base import Message
 from engine.protocol import Feedback, Protocol
 from engine.task import Task
@@ -56,10 +58,13 @@ class Round:
     feedback: str
 
 
-def build_messages(task: Task, protocol: Protocol, rounds: list[Round]) -> list[Message]:
+def build_messages(
+    task: Task, protocol: Protocol, rounds: list[Round], examples: Sequence[Example] = ()
+) -> list[Message]:
     """System and user message for the next iteration. ``rounds`` are all earlier ones, oldest first; the protocol says how
-    many of them are shown and how much of each."""
+    many of them are shown and how much of each. ``examples`` come first, and are the same in every iteration."""
     sections = [
+        *example_section(examples),
         f"# Task\n\n{plain_text(task.prompt).strip()}",
         f"# Broken start: {task.spec.solution_file}\n\n{_code(task.spec.solution_file, decode(task.broken))}",
         f"# Error log of the broken start\n\n{fenced(condense(plain_text(task.error_log), protocol.log_budget) or '(empty)')}",

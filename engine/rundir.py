@@ -68,6 +68,28 @@ class PlanRecord(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
 
 
+class FewShotRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the examples in the prompts are from: the runs, how many repairs they hold, and the SHA-256 of few_shot.json."""
+
+    sha256: str
+    runs: list[str]
+    pool: int
+
+
+class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that was not played here but read from another harness's results: from where, what that was, and what its files do
+    not say, which is "unknown" or absent in this run and never a guess."""
+
+    source: str
+    format: str
+    sha256: str
+    """Of the file that tells its iterations."""
+    recorded: str = "unknown"
+    """When it was played, as the results say it."""
+    unknown: list[str] = []
+    notes: list[str] = []
+
+
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """run.json: what was decided before the first step. ``seed`` is the secret that checkers' inputs come from; it is
     here, and nowhere that a candidate can see, so that a failure can be reproduced."""
@@ -91,6 +113,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A person may change things while it is played: left out of every score unless asked for (protocol 25)."""
     plan: PlanRecord | None = None
     """None in a run of an earlier version."""
+    few_shot: FewShotRecord | None = None
+    imported: ImportRecord | None = None
     python: str = msgspec.field(default_factory=platform.python_version)
     system: str = msgspec.field(default_factory=lambda: f"{platform.system()} {platform.machine()}")
 
