@@ -1,9 +1,10 @@
 """The message about a failed candidate, at each feedback level (paper 3.4 axis A3, templates of C.2).
 
 L0 and L1 carry no message (L1 shows the candidate, which is the prompt's business). L2 is the build log, L3 the category's
-template, L3raw the raw logs, L4 the template and the profiler's figures. A template's body is a fragment of the harness's
-own records; a fact that a task does not report reads "not reported". The paper has no template for environment_dependency
-and none for a correct candidate that is too slow: those two are ours.
+template, L3raw the raw logs, L4 the template and the profiler's figures. A candidate that did not run to its end has none; where
+the profiler failed L4 falls back to L3. A template's body is a fragment of the harness's own records; a fact that a task does
+not report reads "not reported". The paper has no template for environment_dependency and none for a correct candidate that
+is too slow: those two are ours.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from engine.protocol import Feedback, Protocol
 from engine.task import Budgets
 from engine.verdict.categories import Category
 from engine.verdict.condense import condense
+from engine.verdict.profile_table import CAPTION, profile_table
 
 NOT_REPORTED = "not reported"
 
@@ -55,9 +57,16 @@ def feedback_text(observed: Observed, protocol: Protocol) -> str:
     if level is Feedback.L3RAW:
         return _raw_logs(observed, protocol)
     text = _template(observed, protocol)
-    if level is Feedback.L4:
-        text += "\n" + _figures(observed.profiled)
+    if level is Feedback.L4 and observed.profiled is not None and observed.profiled.figures:
+        text += f"\n{CAPTION}:\n{fenced(profile_table(observed.profiled))}"
     return text
+
+
+def given_level(profiled: Profiled | None, protocol: Protocol) -> tuple[Feedback, str]:
+    """The level that a message really has, and in words why it is not the protocol's; empty when it is."""
+    if protocol.feedback is Feedback.L4 and profiled is not None and not profiled.figures:
+        return Feedback.L3, f"L4 fell back to L3: {profiled.note or 'the profiler gave no figures'}"
+    return protocol.feedback, ""
 
 
 def fenced(text: str, language: str = "text") -> str:
@@ -272,14 +281,3 @@ def _mismatches(check: CheckResult | None) -> str:
     if check is None or not check.mismatches:
         return NOT_REPORTED
     return "; ".join(f"at {item.index}: got {item.got}, want {item.want}" for item in check.mismatches)
-
-
-def _figures(profiled: Profiled | None) -> str:
-    if profiled is None or not profiled.figures:
-        note = profiled.note if profiled and profiled.note else "no profiler figures for this candidate"
-        return f"Profiler: {note}."
-    rows = [
-        f"{kernel}: " + ", ".join(f"{name} {value:g}" for name, value in figures.items())
-        for kernel, figures in profiled.figures.items()
-    ]
-    return "Profiler figures:\n" + fenced("\n".join(rows))
