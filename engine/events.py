@@ -87,13 +87,15 @@ class TrajectoryOpened(Event, frozen=True, kw_only=True, omit_defaults=False, ta
 
 class RequestBuilt(IterationEvent, frozen=True, kw_only=True, tag="request_built"):
     """A prompt is ready and about to be sent. ``prompt`` is the SHA-256 of its messages, ``history`` the rounds it shows,
-    ``examples`` the ids of the repairs of other tasks that it shows."""
+    ``examples`` the ids of the repairs of other tasks that it shows, ``notes`` which of the rounds have another feedback level
+    than the prompt, and why."""
 
     prompt: str
     feedback: str
     history: list[int] = []
     characters: int = 0
     examples: list[str] = []
+    notes: list[str] = []
 
 
 class ReplyDelta(IterationEvent, frozen=True, kw_only=True, tag="reply_delta"):
@@ -243,10 +245,12 @@ class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
 
 
 class Profiled(IterationEvent, frozen=True, kw_only=True, tag="profiled"):
-    """Profiler figures by kernel, each with its unit in the metric's name (for feedback L4)."""
+    """Profiler figures by kernel, the longest first, each with its unit in the figure's name (engine/verdict/profile_metrics.py).
+    Without figures ``note`` says why; ``seconds`` is what the profiled run took."""
 
     figures: dict[str, dict[str, float]] = {}
     note: str = ""
+    seconds: float = 0.0
 
 
 class VerdictReached(IterationEvent, frozen=True, kw_only=True, tag="verdict"):
@@ -277,10 +281,12 @@ class SignalRaised(IterationEvent, frozen=True, kw_only=True, tag="signal"):
 
 
 class FeedbackGiven(IterationEvent, frozen=True, kw_only=True, tag="feedback"):
-    """The message that later prompts show for this iteration, exactly as they show it."""
+    """The message that later prompts show for this iteration, exactly as they show it. ``level`` is the text's own; where it is
+    not the protocol's, ``note`` says why."""
 
     level: str
     text: str
+    note: str = ""
 
 
 class IterationClosed(IterationEvent, frozen=True, kw_only=True, tag="iteration_closed"):

@@ -26,7 +26,7 @@ from engine.store import MemoryStore, Store, sha256
 from engine.task import Task
 from engine.trajectory import Iteration, Trajectory
 from engine.verdict import classify
-from engine.verdict.feedback import Observed, feedback_text
+from engine.verdict.feedback import Observed, feedback_text, given_level
 
 _HARNESS_TRIES = 3
 
@@ -130,14 +130,16 @@ class _Play:
             yield signal
         if not verdict.passed:
             feedback = await aside(examined.evidence.characters, self._feedback, iteration)
-            yield ev.FeedbackGiven(iteration=number, level=self._protocol.feedback, text=feedback)
+            level, note = given_level(iteration.profiled, self._protocol)
+            yield ev.FeedbackGiven(iteration=number, level=level, text=feedback, note=note)
         seconds = round(examined.own_seconds, 5)
         yield ev.IterationClosed(iteration=number, passed=verdict.passed, harness_seconds=seconds)
 
     # asking
 
     async def _ask(self, number: int) -> AsyncGenerator[ev.Event, None]:
-        rounds = [self._round(iteration) for iteration in shown_rounds(self._protocol, self.state.finished)]
+        shown = shown_rounds(self._protocol, self.state.finished)
+        rounds = [self._round(iteration) for iteration in shown]
         task, examples = self._task, self._setting.examples
         messages = await aside(len(task.error_log), build_messages, task, self._protocol, rounds, examples)
         prompt = encode_messages(messages)
@@ -148,6 +150,7 @@ class _Play:
             history=[item.iteration for item in rounds],
             characters=len(prompt),
             examples=[one.id for one in examples],
+            notes=[f"{one.number}: {one.feedback.note}" for one in shown if one.feedback and one.feedback.note],
         )
         pump: Pump[ev.Event, Reply] = Pump(lambda emit: self._propose(number, messages, emit))
         async with aclosing(pump.items()) as deltas:
