@@ -70,9 +70,10 @@ def packed(text: str, width: int) -> list[str]:
 def describe(cell: Cell | None, event: ev.Event, state: Trajectory) -> Line | None:
     """What to say of an event, None for nothing. ``state`` is the cell's trajectory after the event."""
     words = _WORDS.get(type(event))
-    if words is None:
+    told = words(event, state) if words is not None else None
+    if told is None:
         return None
-    text, tone = words(event, state)
+    text, tone = told
     return Line(one_line(text if cell is None else f"{cell}  {text}"), tone)
 
 
@@ -102,6 +103,14 @@ def _closed_iteration(event: ev.IterationClosed, state: Trajectory) -> tuple[str
     return " ".join(words), verdict.category
 
 
+def _fell_back(event: ev.FeedbackGiven, state: Trajectory) -> tuple[str, str] | None:
+    """A level that could not be given, once a trajectory: the reason stays the same."""
+    earlier = (iteration.feedback for iteration in state.iterations if iteration.number < event.iteration)
+    if not event.note or any(feedback is not None and feedback.note == event.note for feedback in earlier):
+        return None
+    return f"{event.iteration}: {event.note}", "note"
+
+
 def _failed(event: ev.InfraFailed, state: Trajectory) -> tuple[str, str]:
     what = "given up" if event.final else "tried again"
     return f"infra_error ({event.kind}, {what}): {event.message}", "fault"
@@ -116,8 +125,9 @@ def _closed(event: ev.TrajectoryClosed, state: Trajectory) -> tuple[str, str]:
     return f"{solved}: {event.stop_reason}", "solved" if event.passed else "unsolved"
 
 
-_WORDS: dict[type[ev.Event], Callable[[Any, Trajectory], tuple[str, str]]] = {
+_WORDS: dict[type[ev.Event], Callable[[Any, Trajectory], tuple[str, str] | None]] = {
     ev.RunOpened: _opened,
+    ev.FeedbackGiven: _fell_back,
     ev.IterationClosed: _closed_iteration,
     ev.InfraFailed: _failed,
     ev.Controlled: _controlled,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from engine import events as ev
 from engine.text import plain_text
 from engine.trajectory import Iteration
+from engine.verdict.profile_table import profile_table
 
 Read = Callable[[str], str | None]
 """The whole log of a step of the harness, by the step's name; None when it is not stored."""
@@ -30,6 +31,7 @@ _ROLES = {
     "again": "run again on the same inputs",
     "sanitizer-build": "built again, with line tables",
     "time": "the last timed call",
+    "profile": "run once more, under the profiler",
 }
 """What a step is for, where its command does not say so."""
 
@@ -178,7 +180,5 @@ def _profiled(iteration: Iteration) -> str:
     profiled = iteration.profiled
     if profiled is None:
         return ""
-    lines = [profiled.note] if profiled.note else []
-    for kernel, figures in profiled.figures.items():
-        lines += [kernel, *(f"  {name:40} {value:g}" for name, value in figures.items())]
-    return plain_text("\n".join(lines))
+    lines = [f"profiler: {profiled.note}"] if profiled.note else []
+    return plain_text("\n".join(filter(None, (*lines, profile_table(profiled)))))

@@ -160,3 +160,13 @@ def test_progress_names_what_is_running():
     assert progress.running == "2 running"
     progress.apply(first, ev.TrajectoryClosed(stop_reason="passed", passed=True, iterations=1))
     assert progress.running == second.task
+
+
+def test_a_level_that_could_not_be_given_is_told_once_a_trajectory():
+    """A profiler that is missing is missing in every iteration: one line is enough, and another reason is another line."""
+    state, cell, said = Trajectory(), Cell("t", "f"), []
+    for number, note in enumerate(["", "L4 fell back to L3: no ncu", "L4 fell back to L3: no ncu", "other"], 1):
+        event = ev.FeedbackGiven(iteration=number, level="L3", text="", note=note)
+        line = describe(cell, event, state.apply(event))
+        said.append(line.text if line is not None else None)
+    assert said == [None, "t · f  2: L4 fell back to L3: no ncu", None, "t · f  4: other"]
