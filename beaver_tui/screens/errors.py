@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Label
@@ -13,7 +14,7 @@ from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.state.session import ErrorRow
 from beaver_tui.widgets.dialog import Dialog
 from beaver_tui.widgets.painting import harmless
-from beaver_tui.widgets.rows import Rows
+from beaver_tui.widgets.rows import Column, Rows, widest
 
 
 class Errors(Dialog[ErrorRow | None]):
@@ -30,19 +31,22 @@ class Errors(Dialog[ErrorRow | None]):
             count = len(self.rows)
             lines = f"{count} lines name a place" if count > 1 else "1 line names a place"
             yield Label(f"{lines}; {shown_keys('errors.go')} goes there, {shown_keys('errors.leave')} closes")
-            yield Rows(cursor_type="row", zebra_stripes=True)
+            yield Rows()
 
     def on_mount(self) -> None:
-        colours = self.app.theme_variables
         table = self.query_one(Rows)
-        table.add_columns("where", "what", "message")
-        for row in self.rows:
-            tone = colours["error"] if row.severity == "error" else colours["warning"]
-            where = f"{row.file}:{row.line}" if row.line else row.file
-            table.add_row(harmless(where), Text(row.severity, style=tone), harmless(row.message))
+        table.set_columns([Column(Text(name)) for name in ("where", "what", "message")])
+        texts = [(_where(row), row.severity, row.message) for row in self.rows]
+        table.fill([str(number) for number in range(len(self.rows))], self._cells, widest(texts))
         table.focus()
 
-    def on_data_table_row_selected(self) -> None:
+    def _cells(self, key: str) -> list[Text]:
+        row, colours = self.rows[int(key)], self.app.theme_variables
+        tone = colours["error"] if row.severity == "error" else colours["warning"]
+        return [harmless(_where(row)), Text(row.severity, style=tone), harmless(row.message)]
+
+    @on(Rows.Chosen)
+    def _chosen(self) -> None:
         self.action_go()
 
     def action_go(self) -> None:
@@ -50,3 +54,7 @@ class Errors(Dialog[ErrorRow | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _where(row: ErrorRow) -> str:
+    return f"{row.file}:{row.line}" if row.line else row.file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,18 +11,18 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import Input, Static
 
-from beaver_tui.glyphs import sign
+from beaver_tui.glyphs import category_sign, sign
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import open_stored
 from beaver_tui.state.catalog import Catalog, CatalogRow
-from beaver_tui.state.query import QueryError, matches
-from beaver_tui.state.status import STOPPED
+from beaver_tui.state.query import QueryError, parse
+from beaver_tui.state.status import DAMAGED, PASSED, RUNNING, STOPPED
 from beaver_tui.state.visible import visible_line
 from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, duration, harmless, money, speed
-from beaver_tui.widgets.rows import AT_ONCE, Rows
+from beaver_tui.widgets.rows import Column, Rows, widest
 from beaver_tui.widgets.topline import TopLine
 from engine.errors import BeaverError
 from engine.rundir import RunDirectory
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 COLUMNS = ("", "task", "fixer", "path", "status", "speedup", "n", "cost", "time", "device", "run")
 """From what is looked for most to what may lie beyond the right edge."""
 NUMBERS = {"speedup", "n", "cost", "time"}
+TONES = {PASSED: "success", RUNNING: "accent", DAMAGED: "error"}
+"""The theme's colour of a status; one that is not here has that of any text."""
 RELOAD_SECONDS = 2.0
 """How often the folder is looked at for what other processes write."""
 
@@ -48,7 +50,10 @@ class Runs(Screen[None]):
         super().__init__()
         self._folder = folder
         self._catalog = Catalog(folder)
+        self._all: Sequence[CatalogRow] = ()
         self._rows: dict[str, CatalogRow] = {}
+        """Those that the filter leaves, by key."""
+        self._widths: list[int] = []
         self._marked: list[str] = []
         self._query = ""
         self.loaded = False
@@ -58,9 +63,7 @@ class Runs(Screen[None]):
         yield TopLine(id="top")
         yield Static(id="empty")
         with Horizontal(id="body"):
-            yield Rows(
-                cursor_type="row", zebra_stripes=True, cursor_foreground_priority="renderable", id="trajectories"
-            )
+            yield Rows(id="trajectories")
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="preview")
         yield Input(
@@ -70,8 +73,7 @@ class Runs(Screen[None]):
 
     def on_mount(self) -> None:
         table = self.query_one(Rows)
-        for name in COLUMNS:
-            table.add_column(Text(name, justify="right" if name in NUMBERS else "left"), key=name)
+        table.set_columns([Column(Text(name), right=name in NUMBERS) for name in COLUMNS])
         table.focus()
         field = self.query_one(Input)
         field.cursor_blink = False
@@ -84,38 +86,40 @@ class Runs(Screen[None]):
 
     @work(exclusive=True, group="catalog")
     async def reload(self) -> None:
-        """Read the folder in a thread, then draw what changed."""
+        """Read the folder and measure the rows in a thread, then draw what changed."""
         import asyncio
 
+        known = self._all
         rows = await asyncio.to_thread(self._catalog.read)
-        self._show(rows)
+        if not self.loaded or rows != known:
+            self._widths = await asyncio.to_thread(_widths, rows)
+            self._all = rows
+            self._show()
 
-    def _show(self, rows: list[CatalogRow]) -> None:
+    def _show(self) -> None:
+        """Draw what is another than before."""
         try:
-            shown = {self._key(row): row for row in rows if matches(row, self._query)}
+            wanted = parse(self._query)
         except QueryError as error:
             self.query_one(TopLine).show(("runs", str(self._folder)), str(error))
             return
-        table = self.query_one(Rows)
-        before, self._rows, self.loaded = self._rows, shown, True
-        if list(shown) != list(before):
-            keep = self._selected_key()
-            at = list(shown).index(keep) if keep in shown else 0
-            table.fill([(key, partial(self._cells, key)) for key in shown], max(AT_ONCE, at + 1))
-            if keep in shown:
-                table.move_cursor(row=at, animate=False)
+        rows = self._all
+        before, self._rows = self._rows, {row.key: row for row in rows if wanted.holds(row)}
+        shown, table = self._rows, self.query_one(Rows)
+        if not self.loaded or list(shown) != list(before):
+            table.fill(list(shown), self._cells, self._widths)
         else:
             for key, row in shown.items():
-                if row != before[key]:
-                    for name, cell in zip(COLUMNS, self._cells(key), strict=True):
-                        table.change(key, name, cell)
-        running = sum(row.status == "running" for row in rows)
+                if row is not before[key]:
+                    table.change(key)
+        self.loaded = True
+        running = sum(row.status == RUNNING for row in rows)
         count = f"{len(shown)} of {len(rows)} trajectories" if self._query else f"{len(rows)} trajectories"
         self.query_one(TopLine).show(("runs", str(self._folder)), count, f"LIVE {running}" if running else "")
         self._show_empty(rows)
         self._preview()
 
-    def _show_empty(self, rows: list[CatalogRow]) -> None:
+    def _show_empty(self, rows: Sequence[CatalogRow]) -> None:
         text = ""
         if not rows:
             text = (
@@ -128,44 +132,30 @@ class Runs(Screen[None]):
         empty.display = bool(text)
         empty.update(Text(text))
 
-    def _key(self, row: CatalogRow) -> str:
-        return f"{row.run}\0{row.cell.task}\0{row.cell.fixer}\0{row.cell.attempt}"
-
     def _cells(self, key: str) -> list[Text]:
         row, colours = self._rows[key], self.app.theme_variables
-        status = row.status
-        tone = {"passed": "success", "running": "accent", "damaged": "error"}.get(status, "")
         path = Text()
         for category in row.categories:
             path.append_text(category_text(colours, category, ""))
-        return [
-            Text(sign("mark") if key in self._marked else " ", style=colours["accent"]),
-            harmless(row.task, "bold"),
-            harmless(row.fixer),
-            path,
-            harmless(status.removeprefix(f"{STOPPED}: "), colours.get(tone, "")),
-            Text(speed(row.speedup), justify="right"),
-            Text(str(row.iterations), justify="right"),
-            Text(money(row.cost), justify="right"),
-            Text(duration(row.seconds) if row.seconds else "", justify="right"),
-            harmless(row.device),
-            harmless(row.run.name, colours.get("quiet", "")),
-        ]
+        styles = {
+            "": colours["accent"],
+            "task": "bold",
+            "status": colours.get(TONES.get(row.status, ""), ""),
+            "run": colours.get("quiet", ""),
+        }
+        cells = [harmless(text, styles.get(name, "")) for name, text in zip(COLUMNS, _texts(row), strict=True)]
+        cells[0] = Text(sign("mark") if key in self._marked else " ", style=styles[""])
+        cells[COLUMNS.index("path")] = path
+        return cells
 
     # the selected row
 
-    def _selected_key(self) -> str | None:
-        table = self.query_one(Rows)
-        if not table.row_count or not table.is_valid_row_index(table.cursor_row):
-            return None
-        return table.coordinate_to_cell_key((table.cursor_row, 0)).row_key.value  # type: ignore[arg-type]
-
     @property
     def selected(self) -> CatalogRow | None:
-        key = self._selected_key()
+        key = self.query_one(Rows).cursor_key
         return self._rows.get(key) if key else None
 
-    @on(DataTable.RowHighlighted)
+    @on(Rows.Moved)
     def _preview(self) -> None:
         row = self.selected
         text = Text()
@@ -186,7 +176,7 @@ class Runs(Screen[None]):
                 text.append_text(Text(harmless(row.problem).plain, style=colours["error"]))
         self.query_one("#preview", Static).update(text)
 
-    @on(DataTable.RowSelected)
+    @on(Rows.Chosen)
     def _row_selected(self) -> None:
         self.action_open()
 
@@ -196,7 +186,7 @@ class Runs(Screen[None]):
         row = self.selected
         if row is None:
             return
-        if row.problem and row.status == "damaged":
+        if row.problem and row.status == DAMAGED:
             self.notify(row.problem, severity="error", markup=False)
             return
         try:
@@ -219,7 +209,8 @@ class Runs(Screen[None]):
             self.app.start(wish)
 
     def action_mark(self) -> None:
-        key = self._selected_key()
+        table = self.query_one(Rows)
+        key = table.cursor_key
         if key is None:
             return
         before = set(self._marked)
@@ -227,9 +218,8 @@ class Runs(Screen[None]):
             self._marked.remove(key)
         else:
             self._marked = [*self._marked[-1:], key]
-        table = self.query_one(Rows)
         for name in before.symmetric_difference(self._marked) & self._rows.keys():
-            table.change(name, "", self._cells(name)[0])
+            table.change(name)
 
     def action_compare(self) -> None:
         rows = [self._rows[key] for key in self._marked if key in self._rows]
@@ -255,7 +245,7 @@ class Runs(Screen[None]):
     @on(Input.Changed, "#query")
     def _query_changed(self, event: Input.Changed) -> None:
         self._query = event.value
-        self._show(self._catalog.rows)
+        self._show()
 
     @on(Input.Submitted, "#query")
     def _query_done(self) -> None:
@@ -274,3 +264,25 @@ class Runs(Screen[None]):
 
     def action_reload(self) -> None:
         self.reload()
+
+
+def _texts(row: CatalogRow) -> tuple[str, ...]:
+    """A row in the order of COLUMNS, without colours."""
+    return (
+        " ",
+        row.task,
+        row.fixer,
+        "".join(map(category_sign, row.categories)),
+        row.status.removeprefix(f"{STOPPED}: "),
+        speed(row.speedup),
+        str(row.iterations),
+        money(row.cost),
+        duration(row.seconds) if row.seconds else "",
+        row.device,
+        row.name,
+    )
+
+
+def _widths(rows: Iterable[CatalogRow]) -> list[int]:
+    """Cells of the widest text of each column, filtered out or not: columns stay where they are while a filter is typed."""
+    return widest([_texts(row) for row in rows])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -10,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
@@ -20,7 +19,7 @@ from beaver_tui.state.progress import span
 from beaver_tui.state.status import DAMAGED
 from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import category_text, harmless, money, speed
-from beaver_tui.widgets.rows import Rows
+from beaver_tui.widgets.rows import Column, Rows
 from beaver_tui.widgets.sweepmaps import histogram_text, rates_text, transitions_text
 from beaver_tui.widgets.topline import TopLine
 from engine.errors import BeaverError
@@ -43,19 +42,14 @@ class Sweep(Screen[None]):
         super().__init__()
         self.view = view
         self._map = "histogram"
-        self._drawn: dict[Cell, MatrixCell] = {}
+        self._drawn: dict[str, list[MatrixCell | None]] = {}
+        """What is shown of each task."""
         self._order: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield TopLine(id="top")
         with Horizontal(id="body"):
-            yield Rows(
-                cursor_type="cell",
-                zebra_stripes=True,
-                fixed_columns=1,
-                cursor_foreground_priority="renderable",
-                id="matrix",
-            )
+            yield Rows(by_cell=True, fixed=1, id="matrix")
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="problem")
                 yield Static(id="rates")
@@ -64,9 +58,7 @@ class Sweep(Screen[None]):
 
     def on_mount(self) -> None:
         table = self.query_one(Rows)
-        table.add_column("task", key="task")
-        for column in self.view.columns:
-            table.add_column(harmless(self._short(column)), key=column)
+        table.set_columns([Column(Text("task")), *(Column(harmless(self._short(name))) for name in self.view.columns)])
         self._draw()
         table.move_cursor(column=1)
         table.focus()
@@ -87,23 +79,22 @@ class Sweep(Screen[None]):
     def _draw(self) -> None:
         view, table = self.view, self.query_one(Rows)
         order = view.tasks
+        drawn = {task: [view.cell(task, column) for column in view.columns] for task in order}
+        before, self._drawn = self._drawn, drawn
         if order != self._order:
-            at = table.cursor_coordinate
-            self._drawn.clear()
-            table.fill([(task, partial(self._blank_row, task)) for task in order], len(order))
+            at = table.cursor_row
             self._order = order
-            table.cursor_coordinate = at
-        for task in order:
-            for column in view.columns:
-                cell = view.cell(task, column)
-                key = view.key(task, column)
-                if cell is not None and key is not None and self._drawn.get(key) != cell:
-                    table.change(task, column, self._cell_text(cell))
-                    self._drawn[key] = cell
+            table.fill(order, self._cells)
+            table.move_cursor(row=at)  # what comes first now is what was asked for
+        else:
+            for task in order:
+                if drawn[task] != before[task]:
+                    table.change(task)
         self._draw_side()
 
-    def _blank_row(self, task: str) -> list[Text]:
-        return [harmless(task, "bold"), *(Text() for _ in self.view.columns)]
+    def _cells(self, task: str) -> list[Text]:
+        cells = self._drawn[task]
+        return [harmless(task, "bold"), *(Text() if cell is None else self._cell_text(cell) for cell in cells)]
 
     def _cell_text(self, cell: MatrixCell) -> Text:
         colours = self.app.theme_variables
@@ -161,15 +152,14 @@ class Sweep(Screen[None]):
         table = self.query_one(Rows)
         if not self._order or not self.view.columns:
             return None
-        at = table.cursor_coordinate
-        column = self.view.columns[max(at.column - 1, 0)]
-        return self.view.key(self._order[at.row], column)
+        column = self.view.columns[max(table.cursor_column - 1, 0)]
+        return self.view.key(self._order[table.cursor_row], column)
 
-    @on(DataTable.CellHighlighted)
+    @on(Rows.Moved)
     def _cell_highlighted(self) -> None:
         self._draw_problem()
 
-    @on(DataTable.CellSelected)
+    @on(Rows.Chosen)
     def _cell_selected(self) -> None:
         self.action_open()
 

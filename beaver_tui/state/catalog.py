@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from beaver_tui.state.lines import one_line
@@ -42,7 +43,12 @@ class CatalogRow:
     interactive: bool = False
     problem: str = ""
 
-    @property
+    @cached_property
+    def key(self) -> str:
+        """Names the trajectory among all of all runs."""
+        return f"{self.run}\0{self.cell.task}\0{self.cell.fixer}\0{self.cell.attempt}"
+
+    @cached_property
     def name(self) -> str:
         """The run's folder, for a reader."""
         return shown_name(self.run.name)
@@ -59,11 +65,14 @@ class Catalog:
     folder: Path
     rows: list[CatalogRow] = field(default_factory=list)
     runs: dict[Path, tuple[Stamp, Stamp, RunDirectory]] = field(default_factory=dict)
+    _journals: dict[Path, tuple[RunDirectory, list[tuple[Cell, Path]]]] = field(default_factory=dict)
     scans: dict[Path, tuple[Stamp, Scan]] = field(default_factory=dict)
+    _rows: dict[Path, tuple[RunDirectory, Scan | None, bool, CatalogRow]] = field(default_factory=dict)
+    """By journal: what a row was made of, and the row."""
 
     def read(self) -> list[CatalogRow]:
-        """A row for every trajectory of every run, the newest run first, each in the order of its plan. Never raises for what
-        lies there. Takes a second for some thousand trajectories: not for a screen's own thread."""
+        """A row for every trajectory of every run, the newest run first, each in the order of its plan; the same object as before
+        where nothing is new of it. Never raises for what lies there. Takes a second for some thousand trajectories: not for a screen's own thread."""
         found = sorted(((self._created(path), path) for path in find_runs(self.folder)), reverse=True)
         self.rows = [row for _, path in found for row in self._rows_of(path)]
         return self.rows
@@ -94,7 +103,20 @@ class Catalog:
         except BeaverError as error:
             return [CatalogRow(path, Cell("", "", 0), status=DAMAGED, problem=one_line(str(error)))]
         live = is_live(path)
-        return [_row(run, cell, self.scan(run.journal(cell), cell), live) for cell in run.plan]
+        return [self._row(run, cell, journal, live) for cell, journal in self._journals_of(run)]
+
+    def _journals_of(self, run: RunDirectory) -> list[tuple[Cell, Path]]:
+        known = self._journals.get(run.path)
+        if known is None or known[0] is not run:
+            known = self._journals[run.path] = (run, [(cell, run.journal(cell)) for cell in run.plan])
+        return known[1]
+
+    def _row(self, run: RunDirectory, cell: Cell, journal: Path, live: bool) -> CatalogRow:
+        scan = self.scan(journal, cell)
+        known = self._rows.get(journal)
+        if known is None or known[0] is not run or known[1] is not scan or known[2] != live:
+            known = self._rows[journal] = (run, scan, live, _row(run, cell, scan, live))
+        return known[3]
 
     def _created(self, path: Path) -> str:
         """When a run was begun, ISO 8601; for one that cannot be read, when its record was written."""

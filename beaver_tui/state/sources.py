@@ -30,7 +30,8 @@ class StoredSource:
         self._offset = 0
 
     def read(self) -> list[ev.Event]:
-        """The events that have come since the last call; none of a journal that is not there yet."""
+        """The events that have come since the last call; none of a journal that is not there yet. One that was there and
+        is gone, or whose run is, is a problem."""
         if self.problem:
             return []
         try:
@@ -41,6 +42,8 @@ class StoredSource:
                 return []
             events, self._offset = follow(self.path, self._offset)
         except FileNotFoundError:
+            if self._offset or not self.run.path.exists():
+                self.problem = one_line(f"{self.path}: is gone; it was moved or removed while it was open")
             return []
         except OSError as error:
             self.problem = one_line(f"{self.path}: {error.strerror}")
