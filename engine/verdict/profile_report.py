@@ -45,11 +45,10 @@ _REASONS: Final = (
         "ERR_NVGPUCTRPERM",
         "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM); docs/profiler.md says how to allow it",
     ),
-    ("No kernels were profiled", "the program launched none of the kernels that were looked for"),
+    ("No kernels were profiled", "Nsight Compute saw no launch of the kernels that were looked for"),
     ("driver resource was unavailable", "another program holds the GPU's performance counters"),
     ("lock file", "Nsight Compute could not get its lock file"),
     ("not compatible with Nsight Compute", "this Nsight Compute does not fit the driver"),
-    ("failed to connect to the CUDA driver", "Nsight Compute could not reach the CUDA driver"),
 )
 """What Nsight Compute says when it fails, and what that means. The first that is found anywhere decides."""
 

@@ -17,7 +17,7 @@ from engine.verdict.structure_model import Function, Launch, Site, Sites
 from engine.verdict.structure_python import cuda_in_python
 from engine.verdict.structure_rules import FEATURES, Feature, Kind
 from engine.verdict.structure_sites import find_sites
-from engine.verdict.structure_words import is_one
+from engine.verdict.structure_words import extent, is_one
 
 _SEARCHED: Final = frozenset({"asm", "pragma"})
 _ALIASED: Final = frozenset({"call", "type", "pointer"})
@@ -94,7 +94,11 @@ def structure(code: bytes, suffix: str = ".cu") -> Structure:
     """
     found = find_sites(cuda_in_python(code) if suffix == ".py" else code)
     live = _live(found)
-    launches = tuple(launch for launch in found.launches if launch.function in live)
+    launches = tuple(
+        replace(launch, threads=extent(launch.block, found.values))
+        for launch in found.launches
+        if launch.function in live
+    )
     sites: dict[str, list[Site]] = {feature.name: [] for feature in FEATURES}
     looped = _looped(found)
     for site in [*found.sites, *(shape for launch in launches for shape in _shapes(launch, found, looped))]:
@@ -111,7 +115,9 @@ def structure(code: bytes, suffix: str = ".cu") -> Structure:
             if _CONSTANT.fullmatch(name) and len(values) == 1 and (value := min(values)).isdecimal()
         },
         unused=tuple(
-            Unused(function.name, function.line) for index, function in enumerate(found.functions) if index not in live
+            Unused(function.name, function.line)
+            for index, function in enumerate(found.functions)
+            if index not in live and function.place != "macro"
         ),
         errors=tuple(dict.fromkeys(found.errors)),
     )
@@ -183,8 +189,11 @@ def _live(found: Sites) -> frozenset[int]:
     """The functions that run, as far as names tell, and -1 for what stands outside. A file without any launch is used by another
     one, and all of it lives."""
     words = set(found.mentions)
+    alone = all(function.place == "macro" for function in found.functions)
     waiting = {
-        index: function for index, function in enumerate(found.functions) if found.launches and not function.open
+        index: function
+        for index, function in enumerate(found.functions)
+        if not function.open and not alone and (found.launches or function.place == "macro")
     }
     live = {index for index in range(len(found.functions)) if index not in waiting}
     for index in live:

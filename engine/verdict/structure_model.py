@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from engine.verdict.structure_rules import Kind
 
-Place = Literal["kernel", "device", "host"]
+Place = Literal["kernel", "device", "host", "macro"]
 
 
 class Site(NamedTuple):
@@ -25,7 +25,7 @@ class Site(NamedTuple):
 @dataclass(frozen=True)
 class Launch:
     """One launch and its configuration as the source has it, empty where nothing is given. ``how`` is "<<<>>>" or the name of
-    the function that launches."""
+    the function that launches. ``threads`` is the number of threads of a block, 0 where the source does not tell."""
 
     kernel: str
     grid: str
@@ -36,6 +36,7 @@ class Launch:
     how: str = "<<<>>>"
     loop: bool = False
     function: int = -1
+    threads: int = 0
 
     @property
     def configuration(self) -> str:
@@ -48,7 +49,7 @@ class Launch:
 
 @dataclass
 class Function:
-    """A function that the source defines. ``open``: code elsewhere may call it. ``mentions``: the words of its body."""
+    """A function or macro that the source defines. ``open``: code elsewhere may call it. ``mentions``: the words of its body."""
 
     name: str
     place: Place

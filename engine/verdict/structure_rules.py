@@ -23,6 +23,13 @@ Kind = Literal[
     "word",
     "pragma",
     "asm",
+    "double",
+    "local",
+    "copy",
+    "host_loop",
+    "access",
+    "loop",
+    "atomic",
 ]
 """Where a pattern looks.
 
@@ -30,7 +37,9 @@ kernel, device_function: names of functions that are defined. launch: how a kern
 launch_shape: "one thread", "one block", "thread blocks of one", "loop", see structure_sites. guard: the condition under which one
 thread works alone. shared, constant: names of variables ("extern" before those sized by the launch). type: a type's name.
 pointer: a type behind a pointer or reference. call: a called name with its namespaces, without template arguments. word: any other
-word of the code. pragma: what follows #pragma. asm: the text of an asm statement.
+word of the code. pragma: what follows #pragma. asm: the text of an asm statement. double: a type of double precision on the device.
+local: arrays of a thread. copy: "to host". host_loop: stores to arrays in loops of the host. access, loop, atomic: see
+structure_access ("strided"; "shared", "serial"; "block", "global").
 """
 
 Role = Literal["fast", "needed", "slow", "neutral"]
@@ -58,7 +67,8 @@ _LIBRARIES: Final = (
     r"(?!Create|Destroy|Set|Get|Init|Check|Plan|Make|Estimate|Malloc|Free|Workspace)[A-Z]\w*"
 )
 """Calls that compute; what only prepares them counts for nothing."""
-_SHUFFLES: Final = r"__(?:shfl|ballot|any|all|activemask|match|reduce_\w+)\w*"
+_SHUFFLES: Final = r"__(?:shfl|ballot|any|all|match|reduce_\w+)\w*"
+_COLLECTIVES: Final = r"(?:cg|cooperative_groups)::(?:reduce|\w+clusive_scan)(?:_async)?"
 
 FEATURES: Final[tuple[Feature, ...]] = (
     Feature("kernels", "kernels", "needed", (("kernel", r".*"),)),
@@ -130,8 +140,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
         (
             (
                 "call",
-                _SHUFFLES
-                + r"|__syncwarp|(?:cg|cooperative_groups)::(?:reduce|\w+clusive_scan)|\w+\.shfl\w*|\w+\.ballot",
+                rf"{_SHUFFLES}|{_COLLECTIVES}|\w+\.shfl\w*|\w+\.ballot",
             ),
             ("asm", r"\bshfl\.(?:sync\.)?|\bvote\.|\bredux\.|\bmatch\.(?:any|all)"),
         ),
@@ -182,11 +191,23 @@ FEATURES: Final[tuple[Feature, ...]] = (
         (("call", _LIBRARIES + r"|(?:thrust|cub|cutlass|cute)::[\w:]+"), ("type", r"(?:cub)::[\w:]+")),
     ),
     Feature(
+        "block_primitives", "block and warp primitives", "neutral", (("type", r"cub::(?:Block|Warp)\w+(?:::\w+)*"),)
+    ),
+    Feature("register_tiles", "arrays of a thread", "neutral", (("local", r".*"),)),
+    Feature("shared_loops", "loops that threads share", "neutral", (("loop", r"shared"),)),
+    Feature("serial_loops", "loops of each thread", "neutral", (("loop", r"serial"),)),
+    Feature("strided_accesses", "accesses a row apart", "neutral", (("access", r"strided"),)),
+    Feature("double_precision", "double precision", "neutral", (("double", r".*"),)),
+    Feature("global_atomics", "atomics in global memory", "neutral", (("atomic", r"global"),)),
+    Feature("host_stores", "array stores in host loops", "neutral", (("host_loop", r".*"),)),
+    Feature("copies_to_host", "copies to the host", "neutral", (("copy", r".*"),)),
+    Feature("warp_barriers", "warp barriers", "neutral", (("call", r"__syncwarp"),)),
+    Feature(
         "barriers",
         "block barriers",
         "neutral",
         (
-            ("call", r"__syncthreads\w*|\w+\.(?:sync|arrive_and_wait)"),
+            ("call", r"__syncthreads\w*|\w+\.(?:sync|arrive_and_wait)|(?:cg|cooperative_groups)::sync"),
             ("asm", r"\bbar(?:rier)?\.(?:cta\.)?(?:sync|red|arrive)"),
         ),
     ),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engine.verdict.structure_access import accesses
 from engine.verdict.structure_model import Function, Launch, Place, Site, Sites
 from engine.verdict.structure_nodes import (
     called_name,
@@ -45,6 +46,9 @@ _ALIGNMENT: Final = re.compile(rb"\b(?:__align__|alignas)\s*\([^()\n]*\)")
 _LAUNCHER: Final = re.compile(
     r"cudaLaunch(?:Cooperative)?Kernel(?:ExC?|MultiDevice)?|cuLaunch(?:Cooperative)?Kernel(?:Ex)?"
 )
+_COPY: Final = re.compile(r"(?:cudaMemcpy|cuMemcpyDtoH)\w*")
+_DOUBLE: Final = re.compile(r"double\d?(?:_\w+)?")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _COMMA: Final = re.compile(r",(?![^()]*\))")
 _MEMORIES: Final = frozenset({"__shared__", "__constant__"})
 _UNKNOWN: Final = "?"
@@ -67,6 +71,8 @@ def find_sites(code: bytes) -> Sites:
     walk = _Walk()
     # A parser has a state: two workers must not share one.
     walk.over(Parser(_language()).parse(blanked).root_node)
+    for function, definition in walk.on_device:
+        walk.found.sites += accesses(definition, function)
     return walk.found
 
 
@@ -76,6 +82,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.found = Sites()
+        self.on_device: list[tuple[int, Node]] = []
         self._thread_names: set[str] = set()
         self._bodies_of_one: dict[int, str] = {}
         self._left_by_others: dict[int, str] = {}
@@ -112,13 +119,17 @@ class _Walk:
 
     def _error(self, node: Node, around: _Around) -> _Around:
         self.found.errors.append(line_of(node))
-        self._text(own_text(node), line_of(node), around)
+        text = own_text(node)
+        self._text(text, line_of(node), around)
+        self._mentions(around).update(_WORD.findall(text))
         return around
+
+    def _mentions(self, around: _Around) -> set[str]:
+        return self.found.functions[around.function].mentions if around.function >= 0 else self.found.mentions
 
     def _word(self, node: Node, around: _Around) -> None:
         text = text_of(node)
-        held = self.found.functions[around.function].mentions if around.function >= 0 else self.found.mentions
-        held.add(text)
+        self._mentions(around).add(text)
         if text.isupper() and node.type == "identifier":
             self._add("word", text, node, around)
 
@@ -139,6 +150,7 @@ class _Walk:
         self.found.functions.append(Function(shown, place, line_of(node), open=not free or not hidden))
         inside = _Around(number, private=around.private)
         if place != "host":
+            self.on_device.append((number, node))
             self._add("kernel" if place == "kernel" else "device_function", shown, node, inside)
         return inside
 
@@ -151,6 +163,8 @@ class _Walk:
             self._launch(name, _four(parts), "<<<>>>", node, around)
             return around
         self._add("call", name, node, around)
+        if _COPY.fullmatch(name) and "cudaMemcpyDeviceToHost" in text_of(node):
+            self._add("copy", "to host", node, around)
         if _LAUNCHER.fullmatch(name):
             given = node.child_by_field_name("arguments")
             parts = [] if given is None else [text_of(child) for child in given.named_children]
@@ -180,7 +194,12 @@ class _Walk:
         declarators = node.children_by_field_name("declarator")
         memory = {text_of(child) for child in node.named_children if child.type == "type_qualifier"} & _MEMORIES
         scalar = of_type.type in ("primitive_type", "sized_type_specifier")
+        on_device = around.function >= 0 and self.found.functions[around.function].place != "host"
+        if on_device and _DOUBLE.fullmatch(text_of(of_type)):
+            self._add("double", text_of(of_type), node, around)
         for declarator in declarators:
+            if on_device and node.type == "declaration" and not memory and "[" in text_of(declarator).partition("=")[0]:
+                self._add("local", text_of(declarator).partition("=")[0].strip(), node, around)
             if "__shared__" in memory and (not scalar or "[" in text_of(declarator)):
                 self._add("shared", text_of(declarator), node, around)
             if "__constant__" in memory:
@@ -201,6 +220,8 @@ class _Walk:
     def _assignment(self, node: Node, around: _Around) -> _Around:
         name, value = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = node.child_by_field_name("operator")
+        if name is not None and name.type == "subscript_expression" and around.loop and self._on_host(around):
+            self._add("host_loop", "store", node, around)
         if name is not None and value is not None:
             self._given(name, text_of(value) if operator is not None and operator.type == "=" else _UNKNOWN)
         return around
@@ -225,8 +246,7 @@ class _Walk:
     def _guard(self, node: Node, around: _Around) -> _Around:
         """``if (threadIdx.x == 0) ...`` and ``if (threadIdx.x != 0) return;``: from here on one thread works alone."""
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
-        on_host = around.function < 0 or self.found.functions[around.function].place == "host"
-        if condition is None or body is None or on_host:
+        if condition is None or body is None or self._on_host(around):
             return around
         text = re.sub(r"\s", "", text_of(condition))
         number, said = thread_test(text, {"threadIdx.x", *self._thread_names})
@@ -235,6 +255,9 @@ class _Walk:
         elif number == "others" and text_of(body).lstrip("{ ").startswith("return"):
             self._left_by_others[around.function] = said
         return around
+
+    def _on_host(self, around: _Around) -> bool:
+        return around.function < 0 or self.found.functions[around.function].place == "host"
 
     def _loop(self, node: Node, around: _Around) -> _Around:
         condition = around.alone or self._bodies_of_one.get(node.id, "")
@@ -259,12 +282,15 @@ class _Walk:
             self._add("pragma", text_of(argument), node, around)
 
     def _macro(self, node: Node, around: _Around) -> None:
+        """A macro counts where something that counts names it; one that launches is taken to be used elsewhere."""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and value is not None:
             text = lines_of(value)
             self._given(name, text.strip() if node.type == "preproc_def" else _UNKNOWN)
-            self._text(text, line_of(value), around)
-            self.found.mentions.update(re.findall(r"[A-Za-z_]\w*", text))
+            number = len(self.found.functions)
+            words = set(_WORD.findall(text))
+            self.found.functions.append(Function(text_of(name), "macro", line_of(node), "<<<" in text, words))
+            self._text(text, line_of(value), around._replace(function=number))
 
 
 _VISITS: Final[Mapping[str, Callable[[_Walk, Node, _Around], _Around | None]]] = {

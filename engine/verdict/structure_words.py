@@ -101,6 +101,7 @@ def launched_by(function: str, arguments: list[str]) -> tuple[str, list[str]]:
     return first[0], [first[1], first[2], first[4], first[5]]
 
 
+_MOST_THREADS: Final = 1 << 20
 _ONE: Final = re.compile(r"0*1(?:u|l|ul|z)*", re.IGNORECASE)
 
 
@@ -115,3 +116,20 @@ def is_one(text: str, values: dict[str, set[str]], depth: int = 4) -> bool:
         or (depth > 0 and bool(values.get(part)) and all(is_one(value, values, depth - 1) for value in values[part]))
         for part in parts
     )
+
+
+def extent(text: str, values: dict[str, set[str]], depth: int = 4) -> int:
+    """The number that an extent of a launch stands for, 0 where the text does not tell: "256", "dim3(32, 8)", "kThreads"."""
+    text = re.sub(r"^(?:const\s+)?dim3\s*(?=[({])", "", text.strip()).strip()
+    while len(text) > 1 and text[0] in "({" and text[-1] in ")}":
+        text = text[1:-1].strip()
+    product = 1
+    for part in re.split(r"[,*]", text):
+        number = re.fullmatch(r"(\d+)(?:u|l|ul|z)*", part.strip(), re.IGNORECASE)
+        if number is not None:
+            product *= int(number[1])
+            continue
+        known = values.get(part.strip(), set()) if depth else set()
+        found = {extent(value, values, depth - 1) for value in known}
+        product *= min(found) if len(found) == 1 else 0
+    return product if text and product <= _MOST_THREADS else 0

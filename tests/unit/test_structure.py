@@ -41,7 +41,7 @@ COUNTED = {
     "wide_types": [("float4 v; double2 w;", 2), ("make_float4(1, 2, 3, 4);", 0)],
     "half_types": [("__half2 v; half w; __nv_bfloat16* p;", 3)],
     "warp_intrinsics": [
-        ("__shfl_xor_sync(~0u, 1, 2); __ballot_sync(~0u, 1); __reduce_add_sync(~0u, 1); __syncwarp();", 4),
+        ("__shfl_xor_sync(~0u, 1, 2); __ballot_sync(~0u, 1); __reduce_add_sync(~0u, 1); __syncwarp();", 3),
         ("cg::reduce(tile, 1, cg::plus<int>());", 1),
     ],
     "barriers": [('__syncthreads(); if (__syncthreads_or(1)) {} asm volatile("bar.sync 0;");', 3)],
@@ -101,7 +101,7 @@ __syncwarp();
 """
     found = structure(source(body))
     assert (found.count("shared_tiling"), found.count("barriers"), found.count("unrolled_loops")) == (0, 0, 0)
-    assert found.count("warp_intrinsics") == 1
+    assert found.count("warp_barriers") == 1
 
 
 def test_lines_count_from_one():
@@ -172,6 +172,13 @@ def test_the_body_of_a_macro_is_read_as_text_and_marked():
     assert found.count("read_only_loads") == found.count("wide_accesses") == found.count("barriers") == 1
     assert found.lines("barriers") == (4,)
     assert found.is_approximate("read_only_loads")
+
+
+def test_a_macro_that_nothing_names_does_not_count():
+    code = b"#define WIDE(p) reinterpret_cast<float4*>(p)\n#define WIDER(p) WIDE(p)\n"
+    assert structure(code + source("x[0] = 1;")).count("wide_accesses") == 0
+    assert structure(code + source("WIDER(x)[0] = v;")).count("wide_accesses") == 1
+    assert structure(code + source("x[0] = 1;")).unused == ()
 
 
 def test_a_launch_in_a_macro():
@@ -309,7 +316,7 @@ def test_fewer_kernels_are_no_loss():
 
 def test_rows_of_the_pane():
     start = structure(source("__shared__ float a[4], b[4]; __syncthreads();"))
-    this = structure(b"#define WAIT __syncthreads()\n" + source("\n__shared__ float a[4];\n"))
+    this = structure(b"#define WAIT __syncthreads()\n" + source("\n__shared__ float a[4]; WAIT;\n"))
     rows = {row.feature: row for row in structuretext.rows(this, start=start, previous=start)}
     tiles, barriers = rows["shared_tiling"], rows["barriers"]
     assert (tiles.words, tiles.start, tiles.previous, tiles.this, tiles.reference) == (
@@ -327,7 +334,7 @@ def test_rows_of_the_pane():
 
 
 def test_notes_of_the_pane():
-    code = b"__global__ void old() {}\n" + source("wibble )) ;") + b"#define WAIT __syncthreads()\n"
+    code = b"__global__ void old() {}\n" + source("wibble )) ; WAIT;") + b"#define WAIT __syncthreads()\n"
     assert structuretext.notes(structure(code)) == [
         "1 place does not parse (line 2): counted as far as it could be read",
         "~ marks counts that were read as text: in macros, or where the source does not parse",
