@@ -158,7 +158,7 @@ def test_a_flood_of_kernels_is_bounded():
         (
             "==ERROR== The application returned an error code (1).\n==WARNING== No kernels were profiled.\n"
             "==WARNING== Profiling kernels launched by child processes requires the --target-processes all option.\n",
-            "launched none of the kernels",
+            "saw no launch of the kernels",
         ),
         ("==ERROR== Something new \x1b[2J happened\n", "Nsight Compute says: Something new happened"),
         ("==ERROR== The application returned an error code (11).\n", "Nsight Compute reported no kernel"),
