@@ -47,6 +47,8 @@ class BatchConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     jobs: int | None = None
     attempts: int | None = None
     two_phase: bool | None = None
+    few_shot_from: list[str] = []
+    few_shot_file: str | None = None
     warnings: list[str] = []
 
     def __post_init__(self) -> None:
@@ -90,14 +92,19 @@ def check_bounds(shown: str, name: str, value: float | None) -> None:
 def read_batch_config(path: Path) -> BatchConfig:
     """Read a config file. Raises ConfigError that names the file, the key and the nearest known key."""
     where = f"--config {path}"
-    content = read_yaml(path, where)
+    doubled: list[str] = []
+    content = read_yaml(path, where, doubled)
     if content is None:
         content = {}
+    if doubled and not (isinstance(content, dict) and is_release_config(content)):
+        content = read_yaml(path, where)  # says where
     if not isinstance(content, dict):
         raise ConfigError(f"{where}: must be a mapping of keys, such as fixers: and protocol:")
     warnings: list[str] = []
     if is_release_config(content):
         content, warnings = rename_keys(where, content)
+        if doubled:
+            warnings.append(f"{where}: there twice: {', '.join(doubled)}; the last one counts, as in the release")
     return msgspec.structs.replace(_convert(where, content), warnings=warnings)
 
 

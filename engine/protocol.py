@@ -116,6 +116,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
             (self.temperature is None or 0 <= self.temperature <= 2, "temperature", "between 0 and 2"),
             (self.launches >= 1, "launches", "at least 1"),
             (self.stderr_lines >= 1, "stderr_lines", "at least 1"),
+            (self.few_shot_seed >= 0, "few_shot_seed", "0 or more"),
             (self.log_budget >= 200, "log_budget", "at least 200 characters"),
         )
         read_few_shot(self.few_shot)

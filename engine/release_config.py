@@ -35,11 +35,29 @@ RENAMED: dict[str, str] = {
     "api.extra_body": "fixer.extra_body",
     "performance_gate.threshold": "protocol.gate",
     "performance_gate.min_speedup": "protocol.gate",
+    "experiment.few_shot_pair_pool_seed": "protocol.few_shot_seed",
+    "experiment.few_shot_pool_committee_dirs": "batch.few_shot_from",
+    "experiment.few_shot_curated_file": "batch.few_shot_file",
 }
 """Their key: our section and key."""
 
 TRUE_ANYWAY = ("api.backend", "api.stream", "logging.save_api_responses")
 """Understood, and true here anyway: replies always stream, responses are always kept, both backends are chat."""
+
+FEW_SHOT: dict[str, str] = {
+    "random": "random",
+    "matched": "matched",
+    "matched-error-category": "matched",
+    "curated": "curated",
+}
+"""Their strategies: ours."""
+
+FEW_SHOT_KEYS = (
+    ("experiment.few_shot_strategy", "experiment.few_shot_k"),
+    ("experiment.fewshot_strategy", "experiment.fewshot_k"),
+)
+"""How the strategy and K are spelled. The release's harness reads the first pair alone: configs with the second were played there
+without any example."""
 
 SAME_VALUE: dict[str, Callable[[Any], Any]] = {
     "experiment.feedback_level": lambda level: f"L{level}" if type(level) is int else level,
@@ -65,7 +83,16 @@ def rename_keys(where: str, content: dict[Any, Any]) -> tuple[dict[str, Any], li
             section, _, key = name.partition(".")
             ours[section][key] = value
     warnings = []
-    unknown = [key for key in given if key not in RENAMED and key not in TRUE_ANYWAY]
+    shown = [key for pair in FEW_SHOT_KEYS for key in pair]
+    for strategy, count in FEW_SHOT_KEYS:
+        if (number := given.get(count)) not in (None, 0):
+            named = given.get(strategy, "random")
+            ours["protocol"]["few_shot"] = f"{FEW_SHOT.get(named, named)}:{number}"
+            if (strategy, count) != FEW_SHOT_KEYS[0]:
+                warnings.append(
+                    f"{where}: {count} is meant; the release's own harness reads {FEW_SHOT_KEYS[0][1]} alone"
+                )
+    unknown = [key for key in given if key not in RENAMED and key not in TRUE_ANYWAY and key not in shown]
     if unknown:
         warnings.append(
             f"{where} is a config of the CUDABeaver release; not understood, and ignored: {', '.join(unknown)}"

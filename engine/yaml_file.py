@@ -10,18 +10,24 @@ from engine.errors import ConfigError
 from engine.plain_file import read_plain
 
 
-def read_yaml(path: Path, where: str) -> Any:
-    """What the file holds, None when it is empty. Raises ConfigError that begins with ``where``, the option that named it."""
+def read_yaml(path: Path, where: str, doubled: list[str] | None = None) -> Any:
+    """What the file holds, None when it is empty. Raises ConfigError that begins with ``where``, the option that named it.
+
+    A key that is there twice is such an error; with ``doubled`` it is added there, and its last value counts.
+    """
     import yaml  # imported where it is used: most fixers and runs need none
 
     class Loader(yaml.SafeLoader):
-        """A key that is there twice is a mistake: one of its values would be lost."""
+        """A key that is there twice is a mistake: one of its values is lost."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             seen = set()
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                     if key.value in seen:
+                        if doubled is not None:
+                            doubled.append(str(key.value))
+                            continue
                         raise yaml.constructor.ConstructorError(
                             None, None, f"the key {key.value[:60]} is there twice", key.start_mark
                         )

@@ -46,6 +46,23 @@ from engine.sweep.opening import Options, open_sweep
 @click.option("--attempts", type=int, metavar="N", help="Independent attempts of each task and fixer.")
 @click.option("--preset", metavar="NAME", help="paper or paper-repeated.")
 @click.option("--two-phase", is_flag=True, help="First iteration of every task first (paper C.3).")
+@click.option(
+    "--few-shot", metavar="HOW:K", help="Repairs of other tasks in every prompt: random:3, matched:3 or curated:3."
+)
+@click.option(
+    "--few-shot-from",
+    multiple=True,
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="Run that the repairs are from; may be repeated.",
+)
+@click.option(
+    "--few-shot-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="For curated: a list of task ids, or a mapping from tasks to such lists.",
+)
+@click.option("--few-shot-seed", type=click.IntRange(min=0), metavar="N", help="Chooses the repairs (default: 42).")
 @click.option("--jobs", type=int, metavar="N", help="Trajectories at a time (default: cores).")
 @click.option("--seed", metavar="TEXT", help="Secret that checkers' inputs come from (default: a fresh one).")
 @click.option("--sandbox", metavar="auto|bubblewrap|namespaces|none", help="Containment of candidates (default: auto).")

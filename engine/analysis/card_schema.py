@@ -103,6 +103,7 @@ SETTING = record(
     ambiguous_unclassified=YES_OR_NO,
     stop_on_resubmitted_start=YES_OR_NO,
     launches=COUNT,
+    few_shot=record(examples=WORD, seed=COUNT, pool=WORD),
 )
 
 COVERAGE = record(

@@ -168,6 +168,11 @@ def _setting(protocol: Protocol, attempts: int) -> Card:
         "ambiguous_unclassified": protocol.ambiguous_unclassified,
         "stop_on_resubmitted_start": protocol.stop_on_resubmitted_start,
         "launches": protocol.launches,
+        "few_shot": {
+            "examples": protocol.few_shot,
+            "seed": protocol.few_shot_seed,
+            "pool": protocol.few_shot_pool,
+        },
     }
 
 

@@ -16,6 +16,7 @@ import msgspec
 from engine.analysis.grids import AXES, GRIDS, Value
 from engine.config import read_protocol
 from engine.errors import ConfigError
+from engine.fewshot import LOG_CHARACTERS
 from engine.fixers.config import FixerConfig
 from engine.fixers.prices import cost
 from engine.plain_file import read_plain
@@ -202,6 +203,8 @@ def load_of(run: PlannedRun, config: FixerConfig, cells: Sequence[Cell], tasks: 
 def _sizes(task: Task, protocol: Protocol) -> tuple[int, int]:
     """Tokens of all prompts of a trajectory that is played to its end, and of one answer."""
     first = len(encode_messages(build_messages(task, protocol, [])))
+    if protocol.shots is not None:  # about as long as this task's own start, twice each
+        first += protocol.shots.k * (2 * len(task.broken) + LOG_CHARACTERS)
     logs, words = FEEDBACK_CHARACTERS[protocol.feedback]
     a_round = len(task.broken) + logs * protocol.log_budget + words
     shown = 0 if protocol.feedback is Feedback.L0 else protocol.history

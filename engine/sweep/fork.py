@@ -24,6 +24,7 @@ from engine.protocol import Protocol
 from engine.rundir import Cell, RunDirectory, RunRecord, trajectory_folder
 from engine.stopping import RESUBMITTED, why_over
 from engine.store import DiskStore
+from engine.sweep.example_pool import FILE as EXAMPLES
 from engine.trajectory import Trajectory, fold
 from engine.verdict import Signal
 
@@ -70,6 +71,10 @@ def fork_run(
     events: list[ev.Event] = list(read_journal(path)) if path.exists() else []
     opened = _opening(run, cell, told(path, cell, events))
     protocol = read_protocol(None, msgspec.to_builtins(opened.protocol), protocol_changes or {})
+    if (protocol.few_shot, protocol.few_shot_seed) != (opened.protocol.few_shot, opened.protocol.few_shot_seed):
+        raise ConfigError(
+            f"{cell}: a fork shows the examples of its run; begin a new run for few_shot={protocol.few_shot}"
+        )
     forked = Cell(cell.task, fixer.name if fixer is not None else cell.fixer, cell.attempt)
     name = f"{run.record.name.removesuffix(f'-{FORK}')}-{FORK}"
     came_from = f"{run.record.name} · {cell} · step {step}" + (f": {reason}" if reason else "")
@@ -85,6 +90,8 @@ def fork_run(
     blobs, logs = _blobs(run, cell, story), _logs(run, cell, step)
 
     def fill(folder: Path) -> None:
+        if protocol.shots is not None:
+            shutil.copyfile(run.path / EXAMPLES, folder / EXAMPLES)
         _write(folder, forked, story, blobs, logs)
 
     return RunDirectory.create(record, [forked], out, fill)

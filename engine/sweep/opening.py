@@ -21,8 +21,9 @@ from engine.fixers.scripted import scripts_of
 from engine.harness.examine import Harness
 from engine.harness.limits import Limits
 from engine.local import local_harness
-from engine.protocol import Sampling
-from engine.rundir import BUILTIN, Cell, DeviceRecord, RunDirectory, RunRecord
+from engine.protocol import NO_SHOTS, Protocol, Sampling
+from engine.rundir import BUILTIN, Cell, DeviceRecord, FewShotRecord, RunDirectory, RunRecord
+from engine.sweep.example_pool import choose_examples, encode_chosen, read_pool, record_of, write_chosen
 from engine.sweep.registry import build_fixer, chosen_configs, recorded_configs
 from engine.sweep.sweep import Sweep, plan_cells
 from engine.task import Task
@@ -54,6 +55,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int | None = None
     seed: str | None = None
     sandbox: str | None = None
+    few_shot: str | None = None
+    few_shot_seed: int | None = None
+    few_shot_from: tuple[Path, ...] = ()
+    few_shot_file: Path | None = None
 
     def __post_init__(self) -> None:
         check_bounds("--jobs", "jobs", self.jobs)
@@ -120,6 +125,7 @@ def _begin(
     chosen = corpus.select(options.tasks or tuple(settings.tasks))
     for fixer in fixers.values():
         _has_answers(fixer, chosen)
+    protocol, examples = _examples(options, settings, protocol, chosen, warn)
     attempts = first_given(options.attempts, settings.attempts)
     if attempts is not None and protocol.sampling is Sampling.REPEATED and attempts < protocol.k:
         warn(f"--attempts {attempts}: repeated sampling draws at least K attempts; {protocol.k} are played (see -k)")
@@ -140,12 +146,36 @@ def _begin(
         limits=settings.limits,
         two_phase=options.two_phase or bool(settings.two_phase),
         interactive=interactive,
+        few_shot=examples[0] if examples is not None else None,
     )
     if options.seed is not None:
         record = msgspec.structs.replace(record, seed=options.seed)
-    run = create_run(record, plan, options.out)
+    run = create_run(record, plan, options.out, examples[1] if examples is not None else None)
     harness.device.make_ready(harness.toolkit, warn)  # not before every wrong word has been told
     return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs), configs)
+
+
+def _examples(
+    options: Options, settings: BatchConfig, protocol: Protocol, tasks: list[Task], warn: Warn
+) -> tuple[Protocol, tuple[FewShotRecord, bytes] | None]:
+    """The protocol with the name of its examples, and they themselves as the run will keep them; None where none are asked for."""
+    sources = options.few_shot_from or tuple(Path(path) for path in settings.few_shot_from)
+    if protocol.shots is None:
+        if options.few_shot_from or options.few_shot_file is not None:
+            warn("--few-shot-from and --few-shot-file: without --few-shot no examples are shown")
+        return msgspec.structs.replace(protocol, few_shot_pool=NO_SHOTS), None
+    if not sources:
+        raise ConfigError(f"--few-shot {protocol.few_shot}: name the runs that hold repairs with --few-shot-from RUN")
+    for path in sources:
+        if not (path / "run.json").is_file():
+            raise ConfigError(
+                f"--few-shot-from {path}: no run here; name runs of your own, or results that beaver-tui import has read"
+            )
+    curated = options.few_shot_file or (Path(settings.few_shot_file) if settings.few_shot_file is not None else None)
+    pool = read_pool(sources)
+    protocol, examples = choose_examples(tasks, pool, protocol, curated, warn)
+    content = encode_chosen(examples)
+    return protocol, (record_of(content, sources, pool), content)
 
 
 def _one(plan: list[Cell]) -> None:
@@ -164,11 +194,12 @@ def _has_answers(fixer: Fixer, chosen: list[Task]) -> None:
     raise ConfigError(f"--fixer {fixer.name}: has no answer for any of the {len(chosen)} chosen tasks{known}")
 
 
-def create_run(record: RunRecord, plan: list[Cell], out: Path | None) -> RunDirectory:
-    """A new run on disk, in ``out`` or in a fresh folder under runs/. A plan without cells is refused."""
+def create_run(record: RunRecord, plan: list[Cell], out: Path | None, examples: bytes | None = None) -> RunDirectory:
+    """A new run on disk, in ``out`` or in a fresh folder under runs/, with the ``examples`` that its prompts show. A plan without
+    cells is refused."""
     if not plan:
         raise ConfigError("nothing to do: no chosen fixer has an answer for any chosen task")
-    return RunDirectory.create(record, plan, out)
+    return RunDirectory.create(record, plan, out, (lambda folder: write_chosen(folder, examples)) if examples else None)
 
 
 def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn, live: bool) -> Opened:
@@ -210,7 +241,13 @@ def open_run(options: Options, folder: Path) -> RunDirectory:
     ]
     if given:
         raise ConfigError(f"--resume {folder}: a run keeps its settings; leave out {', '.join(given)}")
-    return RunDirectory(folder)
+    run = RunDirectory(folder)
+    if run.record.imported is not None:
+        raise ConfigError(
+            f"{folder}: was imported from {run.record.imported.source}, and cannot go on here; "
+            f"replay its answers into a new run instead: --fixer replay:{folder}"
+        )
+    return run
 
 
 def same_conditions(run: RunDirectory, corpus: Corpus, harness: Harness, warn: Warn) -> None:
@@ -274,4 +311,5 @@ def _is_text(value: str) -> bool:
 
 def _protocol_layer(options: Options) -> dict[str, object]:
     layer: dict[str, object] = {name: getattr(options, name) for name in PROTOCOL_OPTIONS}
+    layer |= {"few_shot": options.few_shot, "few_shot_seed": options.few_shot_seed}
     return {**layer, "early_stop": "observe" if options.observe else None}
