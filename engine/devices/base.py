@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from engine.devices import ceilings
+from engine.devices.ceilings import Ceilings, Unmeasured
+from engine.devices.conditions import Conditions, sample
 from engine.devices.lock import held
 from engine.devices.toolkit import Toolkit
 
@@ -94,6 +97,17 @@ class Device:
         """compute-sanitizer for this device, None where there is none."""
         return None
 
+    def conditions(self) -> Conditions:
+        """How the device stands now. Blocks for some milliseconds."""
+        return Conditions(missing=f"{self.name} has no clocks to read")
+
+    async def build_ceilings(self, toolkit: Toolkit) -> None:
+        """What ``ceilings`` needs and no device is needed for. Raises Unmeasured."""
+
+    async def ceilings(self, toolkit: Toolkit) -> Ceilings:
+        """What the device reaches at most; the caller holds it. Raises Unmeasured."""
+        raise Unmeasured(f"{self.name} has no measured ceilings")
+
     @contextlib.asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
         """Hold the device. A GPU is one test's or timing's at a time, among all processes of this host; the CPU device is
@@ -113,6 +127,17 @@ class Gpu(Device):
 
     def sanitizer(self, toolkit: Toolkit, folder: Path) -> Path | None:
         return toolkit.program("compute-sanitizer")
+
+    def conditions(self) -> Conditions:
+        return sample(self.uuid)
+
+    async def build_ceilings(self, toolkit: Toolkit) -> None:
+        if ceilings.known(self.uuid, self.driver, self.arch, toolkit) is None:
+            await ceilings.build(self.uuid, self.driver, self.arch, toolkit)
+
+    async def ceilings(self, toolkit: Toolkit) -> Ceilings:
+        found = ceilings.known(self.uuid, self.driver, self.arch, toolkit)
+        return found or await ceilings.measure(self.uuid, self.driver, self.arch, toolkit)
 
     @contextlib.asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
