@@ -52,10 +52,22 @@ class Choices(OptionList, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
-    def action_scroll_top(self) -> None:
+    def action_move(self, by: int) -> None:
+        if by > 0:
+            self.action_cursor_down()
+        else:
+            self.action_cursor_up()
+
+    def action_page(self, by: int) -> None:
+        if by > 0:
+            self.action_page_down()
+        else:
+            self.action_page_up()
+
+    def action_top(self) -> None:
         self.action_first()
 
-    def action_scroll_bottom(self) -> None:
+    def action_bottom(self) -> None:
         self.action_last()
 
 

@@ -10,13 +10,14 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from beaver_tui.keymap import bindings
 from beaver_tui.widgets.strips import cells
 
 PAD = 1
@@ -60,16 +61,7 @@ class Rows(ScrollView, can_focus=True, inherit_bindings=False):
     ``change``. The cursor stays on its row, and that row at its place on the screen, when others come before it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "down", show=False),
-        Binding("k,up", "move(-1)", "up", show=False),
-        Binding("h,left", "side(-1)", "left", show=False),
-        Binding("l,right", "side(1)", "right", show=False),
-        Binding("pagedown,ctrl+d", "page(1)", "page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
-        Binding("g,home", "top", "first", show=False),
-        Binding("G,end", "bottom", "last", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list"), *bindings("table")]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "rows--header",
