@@ -92,6 +92,13 @@ def suspicions(candidate: Names, reference: Names) -> list[str]:
     return found
 
 
+def definitions(candidate: Names) -> list[str]:
+    """What a program defines that none does, where no reference's build shows what is usual: a statically linked CUDA runtime
+    makes the rest part of every program."""
+    own = {_plain(name) for name in candidate.defined} & HOST
+    return [f"the program defines {_listed(own)} itself"] if own else []
+
+
 def _listed(names: set[str] | frozenset[str]) -> str:
     return ", ".join(sorted(names)[:5])
 

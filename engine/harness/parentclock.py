@@ -27,6 +27,10 @@ class Refused(Exception):
     """What the program said cannot be taken for a time; the text says why."""
 
 
+class Left(Refused):
+    """The program ended, or stopped listening, before it was done."""
+
+
 class Silent(Exception):
     """The program ended, or began to time on its own, without a word for the clock."""
 
@@ -71,14 +75,14 @@ class Talk:
             self._input = None
 
     def say(self, line: str) -> float:
-        """Send a line; the moment right before it left. Raises Refused when the program does not listen any more."""
+        """Send a line; the moment right before it left. Raises Left when the program does not listen any more."""
         moment = time.monotonic()
         if self._input is None:
-            raise Refused("it ended before its batches were over")
+            raise Left("it ended before its batches were over")
         try:
             os.write(self._input, f"{line}\n".encode())  # short: a pipe takes it whole
         except OSError as error:
-            raise Refused("it closed its standard input") from error
+            raise Left("it closed its standard input") from error
         return moment
 
     async def hear(self) -> tuple[str, float]:
@@ -157,7 +161,7 @@ async def question(talk: Talk, rules: Rules, first_calls: int = 1, during: Durin
         await _nothing_more(talk)
         return heard
     except Silent:
-        raise Refused("it ended before its batches were over") from None
+        raise Left("it ended before its batches were over") from None
     finally:
         talk.hang_up()
 
@@ -172,7 +176,10 @@ async def _nothing_more(talk: Talk) -> None:
 
 async def _batches(talk: Talk, rules: Rules, calls: int, during: During | None) -> Heard:
     batch = await _batch(talk, "calls", 1)  # whatever is done on a first call only is not timed
-    batch = await _batch(talk, "calls", calls)
+    if batch.own_ms > rules.long_ms:
+        calls = 1
+    else:
+        batch = await _batch(talk, "calls", calls)
     while batch.own_ms < rules.batch_ms and batch.wall_ms < 4 * rules.batch_ms + rules.slack_ms:
         calls = calls * 16 if batch.own_ms < 1.0 else int(1.2 * calls * rules.batch_ms / batch.own_ms) + 1
         batch = await _batch(talk, "calls", calls)
@@ -196,7 +203,8 @@ async def _batches(talk: Talk, rules: Rules, calls: int, during: During | None) 
         raise Refused(
             f"its clock says {batch.own_ms:.1f} ms for a batch of {batch.calls} calls, the parent's {batch.wall_ms:.1f} ms"
         )
-    await _fresh(talk, rules, heard)
+    if calls > 1:  # a single call has fresh buffers
+        await _fresh(talk, rules, heard)
     return heard
 
 

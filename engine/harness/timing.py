@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from engine.events import Outlier, SizeTime, Timed, TimedLaunch
 from engine.harness.ratio import interval, outliers
@@ -159,3 +159,21 @@ def _outliers(side: str, times: list[float]) -> list[Outlier]:
     return [
         Outlier(side=side, number=index + 1, ms=times[index], score=round(score, 2)) for index, score in outliers(times)
     ]
+
+
+Measure = Callable[[], Awaitable[str]]
+"""Launches a program once and returns its standard output."""
+
+
+async def interleave(
+    parser: str, reference: Measure, candidate: Measure, launches: int
+) -> tuple[list[float], list[float], str]:
+    """Times in milliseconds of both, one launch each in turn, and why they are incomplete (empty when they are not)."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(launches):
+        for who, measure, samples in (("reference", reference, times[0]), ("candidate", candidate, times[1])):
+            value = parse_time(parser, await measure())
+            if value is None:
+                return *times, f"the {who} reported no usable time"
+            samples.append(value)
+    return *times, ""
