@@ -147,11 +147,33 @@ def _atomics(before: Structure, after: Structure) -> Measure | None:
     )
 
 
+_SHARED: Final = dropped(
+    "shared_tiling", floor=1 / 3, excused=("warp_intrinsics", "tensor_cores", "block_primitives", "clusters")
+)
+
+
+def _shared_tiling(before: Structure, after: Structure) -> Measure | None:
+    """Shared memory that is gone. Without a barrier of the block it was a scratch of warps, which shuffles do as well."""
+    scratch = not before.count("barriers") and after.count("warp_intrinsics") >= before.count("warp_intrinsics") > 0
+    return None if scratch else _SHARED(before, after)
+
+
+def _load_balance(before: Structure, after: Structure) -> Measure | None:
+    """Equal shares that met by atomics are gone: a loop is as long as a number in memory says, and all wait for the longest."""
+    old, new = before.count("data_bounds"), after.count("data_bounds")
+    shares = after.count("global_atomics") < before.count("global_atomics")
+    return Measure(old, new, 1.0, "data_bounds") if new > old and shares else None
+
+
 def _library(before: Structure, after: Structure) -> Measure | None:
     """A call that computes, of a library, where a kernel of its own did."""
     old, new = before.count("libraries"), after.count("libraries")
     outside = new - after.count("block_primitives") > old - before.count("block_primitives")
-    fewer = after.count("kernels") < before.count("kernels") or after.count("launches") < before.count("launches")
+    fewer = (
+        after.count("kernels") < before.count("kernels")
+        or after.count("launches") < before.count("launches")
+        or _lost(before, after, "tensor_cores", "shared_tiling", "register_tiles", "shared_loops")
+    )
     return Measure(old, new, 1.0, "libraries") if outside and fewer else None
 
 
@@ -179,14 +201,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("tensor_cores", "tensor cores", 0.8, dropped("tensor_cores", floor=0.25)),
     Kind("launch_shrink", "a launch that leaves most of the device idle", 0.6, _launch_shrink, fallback=True),
     Kind("parallelism", "loops that threads share", 0.6, _parallelism),
-    Kind(
-        "shared_tiling",
-        "shared tiling",
-        0.5,
-        dropped(
-            "shared_tiling", floor=1 / 3, excused=("warp_intrinsics", "tensor_cores", "block_primitives", "clusters")
-        ),
-    ),
+    Kind("shared_tiling", "shared tiling", 0.5, _shared_tiling),
     Kind("async_copies", "asynchronous copies", 0.5, dropped("async_copies", floor=1 / 3)),
     Kind(
         "vector_loads",
@@ -211,6 +226,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("extra_passes", "launches in host loops", 0.4, grew("launches_in_loops", excused=("graphs",)), fallback=True),
     Kind("streams", "streams of its own", 0.4, dropped("streams", excused=("graphs",))),
     Kind("graphs", "graphs", 0.4, dropped("graphs", excused=("cooperative_launches",))),
+    Kind("load_balance", "loops as long as their data", 0.3, _load_balance, fallback=True),
     Kind("constants", "a smaller tile or digit", 0.3, _constants, fallback=True),
     Kind(
         "unrolling",
@@ -219,7 +235,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         dropped("unrolled_loops", least=3, excused=("async_copies", "tensor_cores")),
     ),
     # What follows counts only beside one of the above.
-    Kind("split", "launches", 0.3, _extra_passes, fallback=True, alone=False),
+    Kind("extra_passes", "launches", 0.3, _extra_passes, fallback=True, alone=False),
     Kind("serial_work", "loops of each thread", 0.3, _serial_work, fallback=True, alone=False),
     Kind("smaller_blocks", "smaller blocks", 0.2, _smaller_blocks, fallback=True, alone=False),
     Kind("cooperative_launch", "cooperative launches", 0.2, dropped("cooperative_launches"), alone=False),

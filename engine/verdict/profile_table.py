@@ -37,6 +37,23 @@ def profile_table(profiled: Profiled) -> str:
     return "\n".join(parts)
 
 
+def profile_line(profiled: Profiled) -> str:
+    """The kernel that took longest, in one line: how near it is to its limits, and what its warps wait for. Empty without figures."""
+    if not profiled.figures:
+        return ""
+    name, figures = next(iter(profiled.figures.items()))
+    told = (
+        ("SM", "sm_throughput_pct"),
+        ("DRAM", "dram_throughput_pct"),
+        ("occupancy", "achieved_occupancy_pct"),
+    )
+    words = [f"{label} {_number(figures[key])} %" for label, key in told if key in figures]
+    stall = max(STALLS, key=lambda reason: figures.get(stall_name(reason), 0.0))
+    if stall_name(stall) in figures:
+        words.append(f"{stall} {_number(figures[stall_name(stall)])} %")
+    return f"{shown_name(name)}: {', '.join(words)}"
+
+
 def _kernel(name: str, figures: Mapping[str, float]) -> list[str]:
     lines = [_head(name, figures)]
     for metric in METRICS:

@@ -101,11 +101,15 @@ def structure(code: bytes, suffix: str = ".cu") -> Structure:
     )
     sites: dict[str, list[Site]] = {feature.name: [] for feature in FEATURES}
     looped = _looped(found)
+    defined = {_last_name(function) for function in found.functions}
     for site in [*found.sites, *(shape for launch in launches for shape in _shapes(launch, found, looped))]:
         if site.function in live:
             text = _without_alias(site.text, found.aliases) if site.kind in _ALIASED else site.text
             for name in _features_of(site.kind, text):
                 sites[name].append(site)
+            if site.kind == "call" and text.rpartition("::")[2] not in defined:
+                for name in _features_of("helper", text):
+                    sites[name].append(site)
     return Structure(
         sites={name: tuple(sorted(those, key=lambda site: site.line)) for name, those in sites.items() if those},
         launches=launches,

@@ -39,6 +39,8 @@ class _Value(NamedTuple):
     threaded: bool = False
     constant: bool = True
     own: bool = False
+    loaded: bool = False
+    """It was read from memory that other threads do not share: nobody knows how large it is."""
 
 
 _CONSTANT: Final = _Value()
@@ -51,12 +53,13 @@ def _joined(*values: _Value) -> _Value:
         any(value.threaded for value in values),
         all(value.constant for value in values),
         any(value.own for value in values),
+        any(value.loaded for value in values),
     )
 
 
 def accesses(body: Node, function: int) -> list[Site]:
     """The sites of one device function (its definition's node; ``function`` is its place among the functions): "strided" accesses,
-    "shared" and "serial" loops, and "block" and "global" atomics."""
+    "shared" and "serial" loops, loops whose bound is "loaded", and "block" and "global" atomics."""
     walk = _Access(function)
     walk.over(body)
     return walk.sites
@@ -125,14 +128,20 @@ class _Access:
         if name is None or test is None or step is None:
             return
         self._names[name] = first._replace(constant=False)
-        by_one = _steps_by_one(step, name)
-        if by_one:
+        if self._data_says(test, name):
+            self._add("bound", "loaded", node, loop)
+        if _steps_by_one(step, name):
             bound = [self._names[word] for word in _words(test) if word != name and word in self._names]
             # A loop with a barrier in it is one that the block walks through together, tile by tile.
             if any(not value.constant for value in bound) and b"sync" not in (node.text or b""):
                 self._add("loop", "serial", node, loop)
         elif first.threaded:
             self._add("loop", "shared", node, loop)
+
+    def _data_says(self, test: Node, counter: str) -> bool:
+        """Whether what the counter is compared with was read from memory, and held to nothing by a min()."""
+        sides = [test.child_by_field_name(field) for field in ("left", "right")]
+        return any(self._value(side).loaded for side in sides if side is not None and text_of(side) != counter)
 
     def _counter(self, begin: Node | None) -> tuple[str | None, _Value]:
         if begin is None:
@@ -235,7 +244,9 @@ class _Access:
         if not values:
             return _RUNTIME
         joined = _joined(*values)
-        if last in _CASTS or last in ("min", "max"):
+        if last == "min":
+            return joined._replace(loaded=all(value.loaded for value in values))
+        if last in _CASTS or last == "max":
             return joined
         return joined._replace(stride=_SAME if joined.stride == _SAME else _UNKNOWN, constant=False)
 
@@ -244,7 +255,9 @@ class _Access:
         base, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         parts = [part for part in (base, indices) if part is not None]
         joined = _joined(*(self._value(part, depth) for part in parts)) if parts else _RUNTIME
-        return joined._replace(stride=_SAME if joined.stride == _SAME else _UNKNOWN, constant=False)
+        return joined._replace(
+            stride=_SAME if joined.stride == _SAME else _UNKNOWN, constant=False, own=False, loaded=not joined.own
+        )
 
     def _of_pointer(self, node: Node, depth: int) -> _Value:
         """``&x[i]`` is x + i, ``*p`` is what lies there."""

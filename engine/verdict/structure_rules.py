@@ -30,6 +30,8 @@ Kind = Literal[
     "access",
     "loop",
     "atomic",
+    "bound",
+    "helper",
 ]
 """Where a pattern looks.
 
@@ -39,7 +41,8 @@ thread works alone. shared, constant: names of variables ("extern" before those 
 pointer: a type behind a pointer or reference. call: a called name with its namespaces, without template arguments. word: any other
 word of the code. pragma: what follows #pragma. asm: the text of an asm statement. double: a type of double precision on the device.
 local: arrays of a thread. copy: "to host". host_loop: stores to arrays in loops of the host. access, loop, atomic: see
-structure_access ("strided"; "shared", "serial"; "block", "global").
+structure_access ("strided"; "shared", "serial"; "block", "global"). bound: loops as long as a number in memory says. helper: a called
+name that the source does not define.
 """
 
 Role = Literal["fast", "needed", "slow", "neutral"]
@@ -67,6 +70,8 @@ _LIBRARIES: Final = (
     r"(?!Create|Destroy|Set|Get|Init|Check|Plan|Make|Estimate|Malloc|Free|Workspace)[A-Z]\w*"
 )
 """Calls that compute; what only prepares them counts for nothing."""
+_WIDE_HELPERS: Final = r"(?:\w+::)*(?:load|store|ld|st)_?(?:128|[fF]loat4|u?[iI]nt4|vec4?)\w*"
+"""What names say of functions that a header brings: "load128cs"."""
 _SHUFFLES: Final = r"__(?:shfl|ballot|any|all|match|reduce_\w+)\w*"
 _COLLECTIVES: Final = r"(?:cg|cooperative_groups)::(?:reduce|\w+clusive_scan)(?:_async)?"
 
@@ -129,7 +134,11 @@ FEATURES: Final[tuple[Feature, ...]] = (
         "wide_accesses",
         "128-bit loads",
         "fast",
-        (("pointer", WIDE), ("asm", r"\b(?:ld|st)\.(?:\w+\.)*(?:\w+::\w+\.)*(?:\w+\.)*v4\b")),
+        (
+            ("pointer", WIDE),
+            ("helper", _WIDE_HELPERS),
+            ("asm", r"\b(?:ld|st)\.(?:\w+\.)*(?:\w+::\w+\.)*(?:\w+\.)*v4\b"),
+        ),
     ),
     Feature("wide_types", "128-bit values", "fast", (("type", WIDE),)),
     Feature("half_types", "half-precision types", "fast", (("type", _HALVES), ("pointer", _HALVES))),
@@ -142,6 +151,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
                 "call",
                 rf"{_SHUFFLES}|{_COLLECTIVES}|\w+\.shfl\w*|\w+\.ballot",
             ),
+            ("helper", r"(?:\w+::)*(?:[wW]arp|[bB]lock)_?(?:[rR]educ|[aA]ll_?[rR]educ|[sS]can)\w*"),
             ("asm", r"\bshfl\.(?:sync\.)?|\bvote\.|\bredux\.|\bmatch\.(?:any|all)"),
         ),
     ),
@@ -197,6 +207,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     Feature("shared_loops", "loops that threads share", "neutral", (("loop", r"shared"),)),
     Feature("serial_loops", "loops of each thread", "neutral", (("loop", r"serial"),)),
     Feature("strided_accesses", "accesses a row apart", "neutral", (("access", r"strided"),)),
+    Feature("data_bounds", "loops as long as their data", "neutral", (("bound", r".*"),)),
     Feature("double_precision", "double precision", "neutral", (("double", r".*"),)),
     Feature("global_atomics", "atomics in global memory", "neutral", (("atomic", r"global"),)),
     Feature("host_stores", "array stores in host loops", "neutral", (("host_loop", r".*"),)),

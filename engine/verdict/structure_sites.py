@@ -36,6 +36,8 @@ class _Around(NamedTuple):
 
     function: int = -1
     loop: bool = False
+    changing: frozenset[str] = frozenset()
+    """Names that the loop of the host around this changes: what does not mention one of them is only repeated, as to measure it."""
     private: bool = False
     alone: str = ""
     """The condition under which one thread runs this; empty once a loop has told of it."""
@@ -49,6 +51,9 @@ _LAUNCHER: Final = re.compile(
 _COPY: Final = re.compile(r"(?:cudaMemcpy|cuMemcpyDtoH)\w*")
 _DOUBLE: Final = re.compile(r"double\d?(?:_\w+)?")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_CHANGED: Final = re.compile(
+    r"(\w+)\s*(?:(?:[-+*/|&^%]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*(\w+)|\bswap\s*\(([^()]*)\)|\w[\s&*]+(\w+)\s*:(?!:)"
+)
 _COMMA: Final = re.compile(r",(?![^()]*\))")
 _MEMORIES: Final = frozenset({"__shared__", "__constant__"})
 _UNKNOWN: Final = "?"
@@ -162,7 +167,7 @@ class _Walk:
             parts = [text_of(child) for child in configuration.named_children if child.type != "comment"]
             self._launch(name, _four(parts), "<<<>>>", node, around)
             return around
-        self._add("call", name, node, around)
+        self.found.sites.append(Site("call", name, line_of(node), around.function, self._varies(node, around)))
         if _COPY.fullmatch(name) and "cudaMemcpyDeviceToHost" in text_of(node):
             self._add("copy", "to host", node, around)
         if _LAUNCHER.fullmatch(name):
@@ -183,7 +188,17 @@ class _Walk:
     def _launch(self, kernel: str, shape: list[str], how: str, node: Node, around: _Around) -> None:
         grid, block, shared, stream = shape
         self.found.launches.append(
-            Launch(bare(kernel), grid, block, shared, stream, line_of(node), how, around.loop, around.function)
+            Launch(
+                bare(kernel),
+                grid,
+                block,
+                shared,
+                stream,
+                line_of(node),
+                how,
+                self._varies(node, around),
+                around.function,
+            )
         )
         self._add("launch", how, node, around)
 
@@ -265,7 +280,15 @@ class _Walk:
             condition = self._left_by_others.get(around.function, "")
         if condition:
             self._add("guard", condition, node, around)
-        return around._replace(loop=True, alone="")
+        changing = around.changing
+        if self._on_host(around):
+            found = (group for groups in _CHANGED.findall(text_of(node)) for group in groups)
+            changing |= frozenset(word for group in found for word in _WORD.findall(group))
+        return around._replace(loop=True, alone="", changing=changing)
+
+    def _varies(self, node: Node, around: _Around) -> bool:
+        """Whether a call in a loop of the host is another one each time."""
+        return around.loop and not around.changing.isdisjoint(_WORD.findall(text_of(node)))
 
     def _alias(self, node: Node, around: _Around) -> _Around | None:
         """Another name. What is only named counts where the new name is used; ``typedef struct { ... } T`` is looked into."""

@@ -124,7 +124,7 @@ void go(float* x, int n, cudaStream_t stream) {
     k<<<one, kOne>>>(x);
     k<<<1, THREADS>>>(x);
     k<<<n, 1>>>(x);
-    for (int i = 0; i < n; ++i) k<<<n, THREADS>>>(x);
+    for (int i = 0; i < n; ++i) k<<<n, THREADS>>>(x + i);
     cudaLaunchCooperativeKernel((void*)k, grid, dim3(32), arguments, 48, stream);
     cuLaunchKernel(f, n, 1, 1, 32, 1, 1, 0, stream, a, 0);
 }
@@ -153,6 +153,13 @@ def test_a_name_that_stands_for_several_values_is_no_single_block():
     code = b"__global__ void k() {}\nvoid go(int n) { int blocks = 1; if (n > 9) blocks = n; k<<<blocks, 32>>>(); }"
     assert structure(code).count("one_block_launches") == 0
     assert structure(code.replace(b"blocks = n;", b"n = 0;")).count("one_block_launches") == 1
+
+
+def test_a_launch_that_is_only_repeated_is_in_no_loop():
+    code = b"__global__ void k(float* x) {}\nvoid go(float* x) { for (int i = 0; i < 100; ++i) k<<<8, 32>>>(x); }"
+    assert structure(code).count("launches_in_loops") == 0
+    swapped = code.replace(b"k<<<8, 32>>>(x);", b"{ k<<<8, 32>>>(x); std::swap(x, y); }")
+    assert structure(swapped).count("launches_in_loops") == 1
 
 
 def test_a_launch_in_a_function_that_is_called_in_a_loop_is_in_that_loop():
