@@ -38,6 +38,19 @@ class Builds:
         self._numbers = itertools.count()
         self._kept: dict[_Key, _Kept] = {}
         self._locks: dict[_Key, asyncio.Lock] = {}
+        self._beside = max(1, len(os.sched_getaffinity(0)) // 4)
+
+    def take_place_beside(self) -> bool:
+        """Whether a build may run that is perhaps not needed: one for every four processors at a time. To be given back."""
+        self._beside -= 1
+        if self._beside >= 0:
+            return True
+        self._beside += 1
+        return False
+
+    def leave_place_beside(self) -> None:
+        """Give it back."""
+        self._beside += 1
 
     async def make(self, steps: StepRunner, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
         """The end of the build, and its results in ``workspace``, which holds a candidate that has not been built yet."""

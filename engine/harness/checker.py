@@ -45,9 +45,13 @@ class Checker:
         ended = await self._run("generate", self._spec.generate)
         if ended.exit_code != 0:
             raise self._fault("generate", ended)
+        await self.feed(self._workspace)
+
+    async def feed(self, workspace: Workspace) -> None:
+        """Give a candidate a copy of the inputs that were made, and no outputs."""
         made = self._workspace.checker / "in"
-        await aside(tree_size(made) // FAST, self._workspace.folder, "in", made)
-        self._workspace.folder("out")
+        await aside(tree_size(made) // FAST, workspace.folder, "in", made)
+        workspace.folder("out")
 
     async def compare(self) -> CheckResult:
         """Judge what the candidate's last run wrote. Raises InfraError when the checker gives no judgement."""

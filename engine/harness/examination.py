@@ -18,6 +18,7 @@ from engine import events as ev
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
 from engine.harness.aside import aside, in_thread
+from engine.harness.beside import SecondBuild, with_lines
 from engine.harness.builds import Builds
 from engine.harness.checker import Checker
 from engine.harness.measure import Measurement
@@ -87,18 +88,27 @@ class Examination:
         self._emit_findings()
         if evidence.preflight:
             return evidence
-        async with self.workspace() as workspace:
+        async with self.workspace() as workspace, self._second_build() as second:
+            looks_closer = self._sanitizes and not self._device.missing and self.sanitizer(workspace) is not None
+            if looks_closer:
+                second.begin()
             await self.build(workspace)
             if self._goes_on() and evidence.build is not None and evidence.build.ok:
                 if self._device.missing:
                     self._skip_test()
                 elif await self.ready(workspace):
-                    await self._judge(workspace)
+                    if looks_closer:
+                        await second.take_over(workspace)
+                    await self._judge(workspace, second if looks_closer else None)
         return evidence
 
-    async def _judge(self, workspace: Workspace) -> None:
+    def _second_build(self) -> SecondBuild:
+        command = backends.build_command(self._task, self._device)
+        return SecondBuild(self._steps, self._builds, self._fresh, command, self._budgets.build)
+
+    async def _judge(self, workspace: Workspace, second: SecondBuild | None) -> None:
         await self._run_test(workspace)
-        category = await self._look_closer(workspace)
+        category = await self._look_closer(workspace, second)
         if category == Category.ILLEGAL_MEMORY_ACCESS and not self._has_report():
             await self._attribute(workspace)
         elif category == Category.PASSED:
@@ -119,12 +129,15 @@ class Examination:
     @asynccontextmanager
     async def workspace(self) -> AsyncIterator[Workspace]:
         """A fresh one with the candidate in it, removed at the end."""
-        workspace = self._steps.stand.workspace(self._task, self._job.code, self._scratch)
+        workspace = self._fresh()
         try:
             yield workspace
         finally:
             # in a thread: a candidate may have left thousands of files; shielded: a second cancellation must not leave them
             await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, workspace.close))
+
+    def _fresh(self) -> Workspace:
+        return self._steps.stand.workspace(self._task, self._job.code, self._scratch)
 
     @asynccontextmanager
     async def _gpu(self) -> AsyncIterator[None]:
@@ -147,7 +160,7 @@ class Examination:
 
     async def build_with_lines(self, workspace: Workspace) -> tuple[Ended, backends.Command]:
         """A build of its own for the sanitizer, and its command: line tables never reach a program that is timed."""
-        command = backends.build_command(self._task, self._device).with_lines()
+        command = with_lines(backends.build_command(self._task, self._device))
         ended = await self._builds.make(self._steps, workspace, "sanitizer-build", command, self._budgets.build)
         return ended, command
 
@@ -218,24 +231,23 @@ class Examination:
             ended = await self._steps.run(workspace, "blocking", self._test, self._budgets.test, extra=blocking)
         self._emit_tested(self._tested, ended.record(f"CUDA_LAUNCH_BLOCKING=1 {self._test}"))
 
-    async def _look_closer(self, tested: Workspace) -> str:
+    async def _look_closer(self, tested: Workspace, second: SecondBuild | None) -> str:
         """Run memcheck where it can say more, and racecheck where two runs on the same inputs disagree; returns the category,
         which a report may change."""
         category = await self._category()
-        if not self._sanitizes or category not in _LOOK_CLOSER:
+        if second is None or category not in _LOOK_CLOSER:
             return category
-        async with self.workspace() as workspace:
-            program = self.sanitizer(workspace)
-            if program is None:
-                return category
-            built, _ = await self.build_with_lines(workspace)
-            if built.exit_code != 0 or not await self.ready(workspace):
-                return category
-            await self.feed(workspace)
-            await self.sanitize(program, "memcheck", workspace)
-            wrong = await self._category() == Category.FUNCTIONAL_CORRECTNESS
-            if wrong and self._job.hazards and await self._unsteady(tested):
-                await self.sanitize(program, "racecheck", workspace)
+        workspace = await second.result()
+        if workspace is None or not await self.ready(workspace):
+            return category
+        program = self.sanitizer(workspace)
+        assert program is not None  # as it was when the second build was wanted
+        if self._checker is not None:
+            await self._checker.feed(workspace)
+        await self.sanitize(program, "memcheck", workspace)
+        wrong = await self._category() == Category.FUNCTIONAL_CORRECTNESS
+        if wrong and self._job.hazards and await self._unsteady(tested):
+            await self.sanitize(program, "racecheck", workspace)
         return await self._category()
 
     def sanitizer(self, workspace: Workspace) -> Path | None:

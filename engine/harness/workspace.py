@@ -58,7 +58,7 @@ class Workspace:
             self.solution = self.path / task.spec.solution_file
             if owner is not None:
                 _give(self.root / "home", owner)
-                _give(self.path, owner)
+            self._give_all()
         except OSError as error:
             self.close()
             raise InfraError(f"workspace for {task.id}: {error}", kind="disk") from error
@@ -100,11 +100,19 @@ class Workspace:
             modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
             return {name for name, mode in modes if not any(kind(mode) for kind in _COPIED)}
 
-        shutil.copytree(self.path, into, symlinks=True, ignore=strange)
+        shutil.copytree(self.path, into, symlinks=True, ignore=strange, dirs_exist_ok=True)
+
+    def become(self, other: Workspace) -> None:
+        """A fresh workspace of the same task and code becomes a copy of what ``other``'s candidate sees."""
+        other.copy(self.path)
+        self._give_all()
 
     def fill(self, source: Path) -> None:
         """Become what ``copy`` saw."""
         shutil.copytree(source, self.path, symlinks=True, dirs_exist_ok=True)
+        self._give_all()
+
+    def _give_all(self) -> None:
         if self.owner is not None:
             _give(self.path, self.owner)
 
