@@ -27,6 +27,7 @@ commands:
   apply      print the fix that a run accepted, as a patch
   diff       what changed between two steps of a trajectory
   harvest    make tasks of the failing candidates of runs
+  import     make runs of the results of the CUDABeaver release
   classify   classify evidence records (JSON lines)
   doctor     what this machine offers, and what is missing
   submit     hand in the file that a human fixer's folder holds

@@ -14,6 +14,7 @@ from beaver_tui.analysis.report import report
 from beaver_tui.analysis.rescore import rescore
 from beaver_tui.authoring.harvest import harvest
 from beaver_tui.authoring.home import apply, init
+from beaver_tui.authoring.imports import import_results
 from beaver_tui.authoring.tasks import tasks
 from beaver_tui.authoring.verify import verify
 from beaver_tui.diffs import diff
@@ -90,6 +91,7 @@ COMMANDS = {
     "apply": apply,
     "diff": diff,
     "harvest": harvest,
+    "import": import_results,
     "classify": classify,
     "doctor": doctor,
     "submit": submit,
