@@ -67,6 +67,10 @@ def find_fix(run: RunDirectory, choice: Choice) -> Fix:
 def corpus_of(run: RunDirectory) -> dict[str, Task]:
     """The tasks of the corpus that a run was made with, as its folder is now. Raises RunError when it cannot be read."""
     record = run.record
+    if record.imported is not None and "corpus" in record.imported.unknown:
+        raise RunError(
+            f"{run.path}: was imported without a corpus; import the results again with --corpus PATH, into another --out"
+        )
     try:
         path = builtin_folder() if record.corpus == BUILTIN else Path(record.corpus)
         return load_corpus(path, strict=False).tasks

@@ -108,7 +108,7 @@ def import_results(
         corpus_hash=UNKNOWN,
         tasks=len({cell.task for cell in plan}),
         fixers=[{"name": who, "kind": "imported", "model": model or UNKNOWN}],
-        device=DeviceRecord(wish=UNKNOWN, kind=UNKNOWN, name=UNKNOWN),
+        device=DeviceRecord(kind=UNKNOWN, name=UNKNOWN),
         sandbox=UNKNOWN,
         toolkit=UNKNOWN,
         seed=UNKNOWN,
