@@ -86,10 +86,10 @@ def _host_work(before: Structure, after: Structure) -> Measure | None:
 
 
 def _one_thread(before: Structure, after: Structure) -> Measure | None:
-    """A launch of one thread, blocks of one thread, or a loop that one thread of the block runs."""
+    """Launches of one thread, or blocks of one thread, in place of full ones; or a loop that one thread of the block runs."""
     for feature in ("one_thread_launches", "one_thread_blocks"):
         old, new = before.count(feature), after.count(feature)
-        if new > old:
+        if new > old and _fewer_full(before, after, feature):
             return Measure(old, new, 1.0, feature)
     old, new = before.count("single_thread_loops"), after.count("single_thread_loops")
     fewer = _lost(before, after, "shared_loops", "shared_tiling", "warp_intrinsics")
@@ -103,10 +103,17 @@ def _one_thread(before: Structure, after: Structure) -> Measure | None:
 def _launch_shrink(before: Structure, after: Structure) -> Measure | None:
     """A grid of one block, or blocks of less than a warp."""
     old, new = before.count("one_block_launches"), after.count("one_block_launches")
-    if new > old:
+    if new > old and _fewer_full(before, after, "one_block_launches"):
         return Measure(old, new, 1.0, "one_block_launches")
     wide, narrow = _threads(before), _threads(after)
     return Measure(wide, narrow, 1 - narrow / wide, "launches") if 1 < narrow < 32 <= wide else None
+
+
+def _fewer_full(before: Structure, after: Structure, feature: str) -> bool:
+    """Whether there are fewer launches than before of which ``feature`` does not hold, or none: a small one that comes after a
+    full one, to add up what blocks have left, is no loss."""
+    full = after.count("launches") - after.count(feature)
+    return full <= 0 or full < before.count("launches") - before.count(feature)
 
 
 def _smaller_blocks(before: Structure, after: Structure) -> Measure | None:
@@ -147,9 +154,7 @@ def _atomics(before: Structure, after: Structure) -> Measure | None:
     )
 
 
-_SHARED: Final = dropped(
-    "shared_tiling", floor=1 / 3, excused=("warp_intrinsics", "tensor_cores", "block_primitives", "clusters")
-)
+_SHARED: Final = dropped("shared_tiling", excused=("warp_intrinsics", "tensor_cores", "block_primitives", "clusters"))
 
 
 def _shared_tiling(before: Structure, after: Structure) -> Measure | None:
@@ -216,7 +221,10 @@ KINDS: Final[tuple[Kind, ...]] = (
         dropped("warp_intrinsics", floor=0.25, excused=("block_primitives", "tensor_cores")),
     ),
     Kind(
-        "register_tile", "register tiles", 0.4, dropped("register_tiles", excused=("tensor_cores", "warp_intrinsics"))
+        "register_tile",
+        "register tiles",
+        0.4,
+        dropped("register_tiles", excused=("tensor_cores", "warp_intrinsics", "wide_types")),
     ),
     Kind("coalescing", "accesses a row apart", 0.4, grew("strided_accesses", by=2), fallback=True),
     Kind("atomics", "atomics in global memory", 0.4, _atomics, fallback=True),

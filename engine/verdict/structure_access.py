@@ -182,6 +182,17 @@ class _Access:
         if not of.own and max(of.stride, self._value(indices.named_children[0]).stride) == _FAR:
             self._add("access", "strided", node, loop)
 
+    def _field(self, node: Node, loop: bool) -> None:
+        """``x[i].r``: neighbouring threads read what lies a structure apart. Vector types have x, y, z and w."""
+        of, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
+        if of is None or field is None or of.type != "subscript_expression" or field.text in (b"x", b"y", b"z", b"w"):
+            return
+        base, indices = of.child_by_field_name("argument"), of.child_by_field_name("indices")
+        if base is None or indices is None or not indices.named_children or self._value(base).own:
+            return
+        if self._value(indices.named_children[0]).stride == _NEXT:
+            self._add("access", "strided", node, loop)
+
     def _call(self, node: Node, loop: bool) -> None:
         called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if called is None or given is None or not given.named_children:
@@ -326,6 +337,7 @@ _VISITS: Final[Mapping[str, Callable[[_Access, Node, bool], None]]] = {
     "for_statement": _Access._for,
     "while_statement": _Access._while,
     "subscript_expression": _Access._subscript,
+    "field_expression": _Access._field,
     "call_expression": _Access._call,
 }
 _EVALUATES: Final[Mapping[str, Callable[[_Access, Node, int], _Value]]] = {

@@ -103,6 +103,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
         "fast",
         (
             ("call", r"(?:\w+::)*(?:w?mma_sync|bmma_sync)|__[hi]?w?mma_m\d+\w*_mma_\w+|wgmma\w*|(?:cute::)gemm"),
+            ("helper", r"(?:[HIQD]?G?MMA_?\d\w*|mma_?m?\d\w*)"),
             ("asm", r"\bw?mma\.sync|\bwmma\.mma|\bwgmma\.mma|\btcgen05\.mma|\bmma\.sp\b"),
         ),
     ),
@@ -110,7 +111,11 @@ FEATURES: Final[tuple[Feature, ...]] = (
         "matrix_loads",
         "matrix loads",
         "fast",
-        (("call", r"(?:\w+::)*load_matrix_sync"), ("asm", r"\bldmatrix\.|\bwmma\.load")),
+        (
+            ("call", r"(?:\w+::)*load_matrix_sync"),
+            ("helper", r"(?:ldmatrix|LDMATRIX)\w*"),
+            ("asm", r"\bldmatrix\.|\bwmma\.load"),
+        ),
     ),
     Feature(
         "async_copies",
@@ -118,6 +123,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
         "fast",
         (
             ("call", r"(?:\w+::)*memcpy_async(?:_tx)?|__pipeline_memcpy_async|(?:\w+::)*cp_async_bulk\w*"),
+            ("helper", r"(?:\w+::)*(?:cp_async|CP_ASYNC)(?!_?(?:\w+_)?(?:commit|wait|COMMIT|WAIT|fence|FENCE))\w*"),
             ("asm", r"\bcp\.(?:reduce\.)?async(?!\.(?:commit|wait|bulk\.(?:commit|wait|prefetch)))"),
         ),
     ),

@@ -76,6 +76,7 @@ def find_sites(code: bytes) -> Sites:
     walk = _Walk()
     # A parser has a state: two workers must not share one.
     walk.over(Parser(_language()).parse(blanked).root_node)
+    walk.found.sites = [site for site in walk.found.sites if site.kind != "shared" or walk.is_used(site)]
     for function, definition in walk.on_device:
         walk.found.sites += accesses(definition, function)
     return walk.found
@@ -88,6 +89,7 @@ class _Walk:
     def __init__(self) -> None:
         self.found = Sites()
         self.on_device: list[tuple[int, Node]] = []
+        self._shared: dict[str, int] = {}
         self._thread_names: set[str] = set()
         self._bodies_of_one: dict[int, str] = {}
         self._left_by_others: dict[int, str] = {}
@@ -122,11 +124,21 @@ class _Walk:
                 self.found.launches.append(launch)
             self.found.sites.append(Site(kind, word, line + offset, around.function, around.loop, approximate=True))
 
+    def is_used(self, shared: Site) -> bool:
+        """Whether anything but its declaration names an array in shared memory; of what was read as text nobody knows."""
+        found = _WORD.search(shared.text)
+        if shared.approximate or found is None or self._shared.get(found[0], 2) > 1:
+            return True
+        return any(function.place == "macro" and found[0] in function.mentions for function in self.found.functions)
+
     def _error(self, node: Node, around: _Around) -> _Around:
         self.found.errors.append(line_of(node))
         text = own_text(node)
         self._text(text, line_of(node), around)
-        self._mentions(around).update(_WORD.findall(text))
+        words = _WORD.findall(text)
+        self._mentions(around).update(words)
+        for word in self._shared.keys() & set(words):
+            self._shared[word] += 1
         return around
 
     def _mentions(self, around: _Around) -> set[str]:
@@ -135,6 +147,8 @@ class _Walk:
     def _word(self, node: Node, around: _Around) -> None:
         text = text_of(node)
         self._mentions(around).add(text)
+        if text in self._shared:
+            self._shared[text] += 1
         if text.isupper() and node.type == "identifier":
             self._add("word", text, node, around)
 
@@ -167,9 +181,14 @@ class _Walk:
             parts = [text_of(child) for child in configuration.named_children if child.type != "comment"]
             self._launch(name, _four(parts), "<<<>>>", node, around)
             return around
+        if _COPY.fullmatch(name):
+            text = text_of(node)
+            if "cudaMemcpyDeviceToHost" in text:
+                self._add("copy", "to host", node, around)
+            elif "cudaMemcpyDeviceToDevice" in text:
+                # It waits for nothing on the host.
+                name = "cudaMemcpyDeviceToDevice"
         self.found.sites.append(Site("call", name, line_of(node), around.function, self._varies(node, around)))
-        if _COPY.fullmatch(name) and "cudaMemcpyDeviceToHost" in text_of(node):
-            self._add("copy", "to host", node, around)
         if _LAUNCHER.fullmatch(name):
             given = node.child_by_field_name("arguments")
             parts = [] if given is None else [text_of(child) for child in given.named_children]
@@ -217,6 +236,9 @@ class _Walk:
                 self._add("local", text_of(declarator).partition("=")[0].strip(), node, around)
             if "__shared__" in memory and (not scalar or "[" in text_of(declarator)):
                 self._add("shared", text_of(declarator), node, around)
+                named = _WORD.search(text_of(declarator))
+                if named is not None:
+                    self._shared.setdefault(named[0], 0)
             if "__constant__" in memory:
                 self._add("constant", text_of(declarator), node, around)
             if node.type == "parameter_declaration":

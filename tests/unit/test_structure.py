@@ -26,9 +26,10 @@ def source(body: str) -> bytes:
 
 COUNTED = {
     "shared_tiling": [
-        ("__shared__ float a[32][33], b[4];", 2),
-        ("extern __shared__ __align__(16) char ring[];", 1),
-        ("__shared__ cub::BlockScan<int, 128>::TempStorage room;", 1),
+        ("__shared__ float a[32][33], b[4]; a[0][0] = b[0];", 2),
+        ("__shared__ float a[32], b[4]; a[0] = 1;", 1),
+        ("extern __shared__ __align__(16) char ring[]; ring[0] = 1;", 1),
+        ("__shared__ cub::BlockScan<int, 128>::TempStorage room; Scan(room);", 1),
         ("__shared__ float total;", 0),
     ],
     "wide_accesses": [
@@ -238,11 +239,11 @@ void go(int n) { k<<<n, 32>>>(); }"""
 
 
 def test_a_file_without_launches_is_launched_by_another():
-    assert structure(b"__global__ void k() { __shared__ float t[2]; }").count("shared_tiling") == 1
+    assert structure(b"__global__ void k() { __shared__ float t[2]; t[0] = 1; }").count("shared_tiling") == 1
 
 
 def test_what_does_not_parse_costs_only_itself():
-    broken = source("__shared__ float tile[4];\nwibble )) ;\n__syncthreads();\n")
+    broken = source("__shared__ float tile[4]; tile[0] = 1;\nwibble )) ;\n__syncthreads();\n")
     found = structure(broken)
     assert found.errors == (2,)
     assert (found.count("kernels"), found.count("shared_tiling"), found.count("barriers")) == (1, 1, 1)
@@ -253,7 +254,7 @@ from torch.utils.cpp_extension import load_inline
 
 cuda = """
 #include <cuda_runtime.h>
-__global__ void k(float* x) { __shared__ float tile[32]; }
+__global__ void k(float* x) { __shared__ float tile[32]; tile[0] = 1; }
 void go(float* x, int n) { k<<<n, 128>>>(x); }
 """
 # __shared__ float none[2];
@@ -289,7 +290,7 @@ def test_names_are_harmless_to_show():
 
 
 def test_changes_in_words():
-    before = structure(source("__shared__ float a[4], b[4]; float4* p; float4* q; __syncthreads();"))
+    before = structure(source("__shared__ float a[4], b[4]; a[0] = b[0]; float4* p; float4* q; __syncthreads();"))
     after = structure(source("float4* p; if (threadIdx.x == 0) for (;;) {}"))
     changes = compare(before, after)
     assert [(change.feature, change.kind) for change in changes] == [
@@ -322,8 +323,8 @@ def test_fewer_kernels_are_no_loss():
 
 
 def test_rows_of_the_pane():
-    start = structure(source("__shared__ float a[4], b[4]; __syncthreads();"))
-    this = structure(b"#define WAIT __syncthreads()\n" + source("\n__shared__ float a[4]; WAIT;\n"))
+    start = structure(source("__shared__ float a[4], b[4]; a[0] = b[0]; __syncthreads();"))
+    this = structure(b"#define WAIT __syncthreads()\n" + source("\n__shared__ float a[4]; WAIT; a[0] = 1;\n"))
     rows = {row.feature: row for row in structuretext.rows(this, start=start, previous=start)}
     tiles, barriers = rows["shared_tiling"], rows["barriers"]
     assert (tiles.words, tiles.start, tiles.previous, tiles.this, tiles.reference) == (
