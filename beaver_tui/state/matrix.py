@@ -128,8 +128,9 @@ class SweepView:
 
     @property
     def over(self) -> int:
-        """Trajectories that have come to an end."""
-        return sum(tally.over for tally in self._tallies.values())
+        """Trajectories that have come to an end. A damaged one has not: who knows what it lacks; it counts in no rate and no
+        map either."""
+        return sum(tally.over for tally in self._sound().values())
 
     @property
     def running(self) -> int:
@@ -176,13 +177,17 @@ class SweepView:
         has or all are. What this machine cannot run has not been tried."""
         groups: dict[str, dict[tuple[str, int], list[Tally]]] = {}
         repeated = self.run.record.protocol.sampling is Sampling.REPEATED
-        for cell, tally in self._tallies.items():
+        for cell, tally in self._sound().items():
             unit = (cell.task, 1 if repeated else cell.attempt)
             groups.setdefault(cell.fixer, {}).setdefault(unit, []).append(tally)
         return [_rate(fixer, list(units.values())) for fixer, units in groups.items()]
 
     def _paths(self) -> list[tuple[str, ...]]:
-        return [tally.categories for tally in self._tallies.values()]
+        return [tally.categories for tally in self._sound().values()]
+
+    def _sound(self) -> dict[Cell, Tally]:
+        """The trajectories whose journals are not damaged."""
+        return {cell: tally for cell, tally in self._tallies.items() if cell not in self._problems}
 
 
 def column_of(cell: Cell) -> str:

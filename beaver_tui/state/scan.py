@@ -115,10 +115,15 @@ def _told(path: Path, cell: Cell, lines: list[_Line]) -> Scan:
         raise RunError(f"{path}:1: does not begin with trajectory_opened; its first line is missing")
     if Cell(opened.task, opened.fixer, opened.attempt) != cell:
         raise RunError(f"{path}: the journal of another cell; it was moved by hand")
-    closed = sum(line.type == "iteration_closed" for line in lines)
+    numbers = [line.iteration for line in lines if line.type == "iteration_closed"]
+    closed = len(numbers)
     over = last.type == "trajectory_closed"
     if over and last.iterations != closed:
         raise RunError(f"{path}: closed after {last.iterations} iterations, and holds {closed}; lines are missing")
+    if numbers != list(range(1, closed + 1)):
+        raise RunError(
+            f"{path}: the iterations {', '.join(map(str, numbers))} are closed; lines are missing or doubled"
+        )
     categories = {line.iteration: one_line(line.category) for line in lines if line.type == "verdict"}
     costs = [line.cost for line in lines if line.cost is not None]
     speedups = [line.speedup for line in lines if line.speedup is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import msgspec
 
 from beaver_tui.state.lines import one_line
 from engine import events as ev
+from engine.cells import StoryCheck
 from engine.errors import BeaverError
 from engine.journal import decode, follow
 from engine.plain_file import open_plain, read_plain
@@ -28,6 +30,7 @@ class StoredSource:
         self.path = run.journal(cell)
         self.problem = ""
         self._offset = 0
+        self._check = StoryCheck(self.path, cell)
 
     def read(self) -> list[ev.Event]:
         """The events that have come since the last call; none of a journal that is not there yet. One that was there and
@@ -50,13 +53,24 @@ class StoredSource:
             return []
         except BeaverError as error:
             self.problem = one_line(str(error))
-            return self._before_the_damage()
-        return list(events)
+            return self._sound(self._before_the_damage())
+        return self._sound(events)
 
     @property
     def live(self) -> bool:
         """Whether a living process is writing the run."""
         return is_live(self.run.path)
+
+    def _sound(self, events: Sequence[ev.Event]) -> list[ev.Event]:
+        """The events before the one at which the story breaks, if it does: lines that were lost in the middle still decode."""
+        sound: list[ev.Event] = []
+        try:
+            for event in events:
+                self._check.take(event)
+                sound.append(event)
+        except BeaverError as error:
+            self.problem = self.problem or one_line(str(error))
+        return sound
 
     def _before_the_damage(self) -> list[ev.Event]:
         events: list[ev.Event] = []

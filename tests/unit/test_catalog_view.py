@@ -82,6 +82,16 @@ def test_a_damaged_trajectory_is_a_row_that_says_so(run: RunDirectory, damage, s
     assert [row.status for row in others] == ["failed", "failed"]
 
 
+def test_a_trajectory_under_way_that_lost_an_iteration_is_a_row_that_says_so(run: RunDirectory):
+    path = make_store(run.path.parent / "more", runs=1, cells=1, iterations=3)[0].path
+    (journal,) = path.rglob("journal.jsonl")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines[:-1] if b'"iteration":2' not in line))
+    (row,) = Catalog(path).read()
+    assert row.status == "damaged"
+    assert "the iterations 1, 3 are closed; lines are missing or doubled" in row.problem
+
+
 def test_a_damaged_run_is_one_row(run: RunDirectory):
     make_store(run.path.parent / "more", runs=1, cells=2, iterations=1)
     (run.path / "run.json").write_text("{")

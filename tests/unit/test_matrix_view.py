@@ -125,6 +125,30 @@ def test_a_damaged_journal_is_a_cell_that_says_so(run: RunDirectory):
     assert "not a journal" in cell.problem
 
 
+def test_a_journal_that_lost_an_iteration_in_its_middle_is_damaged_and_counts_nowhere(tmp_path: Path):
+    run = make_store(tmp_path, runs=1, cells=2, iterations=3)[0]
+    path = run.journal(run.plan[0])
+    lines = path.read_bytes().splitlines(keepends=True)
+    second = b'"iteration":2'
+    path.write_bytes(b"".join(line for line in lines[:-1] if second not in line))  # the end would tell, too
+    view = SweepView(run)
+    damaged, sound = map(view.matrix_cell, run.plan)
+    assert (damaged.status, sound.status) == ("damaged", "failed")
+    assert "iteration 3 where 1 is over; lines are missing or doubled" in damaged.problem
+    assert (view.over, view.total, [rate.over for rate in view.rates]) == (1, 2, [1])
+    assert sum(view.histogram.values()) == 3
+
+
+def test_a_run_that_is_moved_while_it_is_on_show_says_that_it_is_gone(run: RunDirectory):
+    view = SweepView(run)
+    assert [view.matrix_cell(cell).status for cell in run.plan] == ["not begun"] * 3
+    run.path.rename(run.path.with_name("elsewhere"))
+    assert view.poll()
+    for cell in run.plan:
+        assert view.matrix_cell(cell).status == "damaged"
+        assert "is gone; it was moved or removed" in view.matrix_cell(cell).problem
+
+
 def test_what_cannot_be_tried_here_does_not_count_as_failed(run: RunDirectory):
     view = SweepView(run)
     for cell, reason in zip(run.plan, ("needs_device", "max_iterations", "passed"), strict=True):
