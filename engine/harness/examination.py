@@ -6,6 +6,7 @@ Builds, and whatever a checker does, happen outside the GPU's lock; only program
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import shutil
 import time
@@ -15,16 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import events as ev
+from engine.devices.ceilings import Unmeasured
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
 from engine.harness.aside import aside, in_thread
 from engine.harness.beside import SecondBuild, with_lines
 from engine.harness.builds import Builds
 from engine.harness.checker import Checker
-from engine.harness.measure import Measurement
+from engine.harness.measure import TIMED_FACTOR, Measurement
 from engine.harness.preflight import preflight
 from engine.harness.process import Ended
 from engine.harness.reference import References
+from engine.harness.roofline import bounded
+from engine.harness.selftimed import alone
 from engine.harness.step import StepRunner
 from engine.harness.timing import summarize
 from engine.harness.workspace import Workspace
@@ -294,13 +298,19 @@ class Examination:
             note = f"{self._device.name}: its times say nothing about a GPU"
             self._steps.emit(summarize(self._job.iteration, [], [], self._job.gate, note, 0.0))
             return
-        measurement, gate = Measurement(self._steps, command, parser, self._budgets.test), self._job.gate
-        reference = await self._references.get(self._task, self._budgets.build) if own is None else None
+        gate, wall = self._job.gate, TIMED_FACTOR * self._budgets.test
+        if own is not None:  # a test that is launched as it is has its repetitions inside
+            launches = self._job.launches if self._spec.time_cmd else 1
+            async with self._gpu():
+                self._steps.emit(await alone(self._steps, workspace, command, (parser, own), wall, launches, gate))
+            return
+        measurement = Measurement(self._steps, command, parser, wall)
+        if bounded(self._spec):
+            with contextlib.suppress(Unmeasured, OSError):  # said where they are wanted
+                await self._device.build_ceilings(self._toolkit)
+        reference = await self._references.get(self._task, self._budgets.build)
         async with self._gpu():
-            if own is not None:  # a test that is launched as it is has its repetitions inside
-                timed = await measurement.alone(workspace, own, self._job.launches if self._spec.time_cmd else 1, gate)
-            else:
-                timed = await measurement.compare(reference, workspace, checker, self._job.launches, gate)
+            timed = await measurement.compare(reference, workspace, checker, self._job.launches, gate)
         if measurement.wrong is not None:
             ended, result = measurement.wrong
             self._evidence.check = result

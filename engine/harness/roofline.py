@@ -35,6 +35,11 @@ class Bound:
     words: str
 
 
+def bounded(spec: TaskSpec) -> bool:
+    """Whether the task says what its kernel cannot do without."""
+    return bool(spec.min_bytes or spec.min_flops)
+
+
 def bound(spec: TaskSpec, ceilings: Ceilings, code: bytes) -> Bound:
     """The least time of a call of the task's kernel for this source."""
     bounds = [Bound(1000 * LAUNCH_TOLERANCE * ceilings.launch, "an empty kernel's launch")]
@@ -51,11 +56,9 @@ def bound(spec: TaskSpec, ceilings: Ceilings, code: bytes) -> Bound:
 
 def off(spec: TaskSpec, missing: str) -> str:
     """A flag for what is not checked, empty when all is. ``missing`` says why there are no ceilings."""
-    if missing:
-        return f"roofline: check off ({missing})"
-    if not spec.min_bytes and not spec.min_flops:
+    if not bounded(spec):
         return "roofline: check off (the task states no min_bytes or min_flops)"
-    return ""
+    return f"roofline: check off ({missing})" if missing else ""
 
 
 def refusal(times: list[float], least: Bound) -> str:

@@ -17,6 +17,7 @@ from engine.harness.aside import FAST, aside
 from engine.harness.backends import Command
 from engine.harness.capture import HEAD_BYTES
 from engine.harness.limits import Limits
+from engine.harness.parentclock import Talk
 from engine.harness.process import Ended, run_step
 from engine.harness.pythons import task_python
 from engine.harness.sandbox import Box, Sandbox
@@ -86,9 +87,16 @@ class StepRunner:
         return await self._run(workspace, step, command.text, wall, box, files)
 
     async def run(
-        self, workspace: Workspace, step: str, command: str, wall: float, extra: dict[str, str] | None = None
+        self,
+        workspace: Workspace,
+        step: str,
+        command: str,
+        wall: float,
+        extra: dict[str, str] | None = None,
+        talk: Talk | None = None,
     ) -> Ended:
-        """A program: with the device. A driver that has a checker may write into ``out`` only."""
+        """A program: with the device. A driver that has a checker may write into ``out`` only. ``talk`` gets its standard input
+        and hears what it prints."""
         files = workspace.files()
         device = self.stand.device
         variables = device.environment(self.stand.toolkit, workspace.device, wall)
@@ -96,7 +104,7 @@ class StepRunner:
         box = replace(box, nodes=device.nodes)
         if workspace.task.spec.check is not None:
             box = replace(box, readonly=(), frozen=True, writable=("out",))
-        return await self._run(workspace, step, command, wall, box, files)
+        return await self._run(workspace, step, command, wall, box, files, talk)
 
     def _box(self, workspace: Workspace, files: tuple[str, ...], variables: dict[str, str]) -> Box:
         programs = workspace.device / "bin"
@@ -112,7 +120,14 @@ class StepRunner:
         )
 
     async def _run(
-        self, workspace: Workspace, step: str, command: str, wall: float, box: Box, files: tuple[str, ...]
+        self,
+        workspace: Workspace,
+        step: str,
+        command: str,
+        wall: float,
+        box: Box,
+        files: tuple[str, ...],
+        talk: Talk | None = None,
     ) -> Ended:
         before = await aside(workspace.size(files) // FAST, workspace.fingerprint, files)
         limits = replace(self.stand.limits, wall=wall)
@@ -127,7 +142,7 @@ class StepRunner:
             self.emit(ev.OutputArrived(iteration=self.iteration, step=step, stream=name, text=text))
 
         launch = self.stand.sandbox.launch(command, box, limits)
-        ended = await run_step(launch, limits, stream, disk=workspace.path)
+        ended = await run_step(launch, limits, stream, disk=workspace.path, talk=talk)
         await self.note(step, command, ended)
         after = await aside(workspace.size(files) // FAST, workspace.fingerprint, files)
         changed = sorted(name for name in files if after[name] != before[name] and not name.startswith("out/"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from engine.events import Outlier, SizeTime, Timed, TimedLaunch
 from engine.harness.ratio import interval, outliers
@@ -52,20 +52,21 @@ def parse_times(parser: str, output: str) -> list[float] | None:
 
 
 def parse_sizes(parser: str, reference_parser: str, output: str) -> list[SizeTime] | None:
-    """The times of a program that prints both for every size: as many of one as of the other, each size named by the heading
-    before it. None when they do not pair up."""
+    """The times of a program that prints both: once, or once below the heading of each size. None when they do not pair up, or
+    when several stand without a heading of their own: one of them is not the driver's."""
     candidate, reference = parse_times(parser, output), parse_times(reference_parser, output)
     if candidate is None or reference is None or len(candidate) != len(reference):
         return None
-    headings = [(match.start(), match[1]) for match in _HEADING.finditer(output)]
-    places = [match.start() for match in re.finditer(parser, output, re.MULTILINE)]
-    names = []
-    for number, place in enumerate(places, 1):
-        before = [name for start, name in headings if start < place]
-        name = before[-1] if before else ""
-        names.append(name if name and name not in names else f"size {number}")
-    rows = zip(names, reference, candidate, strict=True)
-    return [SizeTime(size=name, reference_ms=ref, candidate_ms=own) for name, ref, own in rows]
+    if len(candidate) == 1:
+        return [SizeTime(size="", reference_ms=reference[0], candidate_ms=candidate[0])]
+    parts = _HEADING.split(output)[1:]
+    found = []
+    for size, block in zip(parts[::2], parts[1::2], strict=True):
+        own, other = parse_time(parser, block), parse_time(reference_parser, block)
+        if own is not None and other is not None:
+            found.append(SizeTime(size=size, reference_ms=other, candidate_ms=own))
+    named = {row.size for row in found}
+    return found if len(found) == len(named) == len(candidate) else None
 
 
 def source_of(parser: str) -> str:
@@ -159,21 +160,3 @@ def _outliers(side: str, times: list[float]) -> list[Outlier]:
     return [
         Outlier(side=side, number=index + 1, ms=times[index], score=round(score, 2)) for index, score in outliers(times)
     ]
-
-
-Measure = Callable[[], Awaitable[str]]
-"""Launches a program once and returns its standard output."""
-
-
-async def interleave(
-    parser: str, reference: Measure, candidate: Measure, launches: int
-) -> tuple[list[float], list[float], str]:
-    """Times in milliseconds of both, one launch each in turn, and why they are incomplete (empty when they are not)."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(launches):
-        for who, measure, samples in (("reference", reference, times[0]), ("candidate", candidate, times[1])):
-            value = parse_time(parser, await measure())
-            if value is None:
-                return *times, f"the {who} reported no usable time"
-            samples.append(value)
-    return *times, ""
