@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.devices.base import Device
+    from engine.devices.toolkit import Toolkit
 
 TOOLS = (
     ("g++", "nvcc, whose host compiler it is, and the CPU device", True),
@@ -17,6 +18,9 @@ TOOLS = (
 )
 """Programs that runs start, what needs them, and whether that is everything. The sandbox's own and those of the CUDA toolkit are
 looked for elsewhere."""
+
+_PATIENCE = 60
+"""Seconds that the profiler's trial may take: a run that holds the GPU must not hold doctor."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ def findings() -> Iterator[Finding]:
     yield from tools()
     yield from _devices(gpus, reason)
     yield _sandbox()
+    yield _profiler(gpus)
 
 
 def _toolkit(*, with_gpu: bool) -> Iterator[Finding]:
@@ -97,3 +102,51 @@ def _sandbox() -> Finding:
         return Finding("sandbox", choose_sandbox().name)
     except ConfigError as error:
         return Finding("sandbox", str(error), missing=True)
+
+
+def _profiler(gpus: Sequence[Device]) -> Finding:
+    """What feedback L4 needs: Nsight Compute, the right to read counters, and a kernel that was really profiled."""
+    from engine.devices.toolkit import find_toolkit
+    from engine.errors import BeaverError, ConfigError
+    from engine.harness.profiler import counters_restricted, find_ncu
+    from engine.harness.profiler_check import ncu_version
+
+    try:
+        toolkit = find_toolkit()
+    except ConfigError:
+        return _without_profiler("no toolkit")
+    program = find_ncu(toolkit)
+    if program is None:
+        return _without_profiler("Nsight Compute (ncu) was not found")
+    found = f"ncu {ncu_version(program)}, {program}"
+    if not gpus:
+        restricted = "; the driver keeps its counters for administrators" if counters_restricted() else ""
+        return _without_profiler(f"{found}, but no GPU{restricted}")
+    try:
+        return _tried_profiler(gpus[0], toolkit, found)
+    except BeaverError as error:
+        return _without_profiler(f"{found}; {error}")
+
+
+def _tried_profiler(gpu: Device, toolkit: Toolkit, found: str) -> Finding:
+    import asyncio
+
+    from engine.harness.profiler_check import Tried, try_profiler
+    from engine.harness.sandbox import choose_sandbox
+
+    async def attempt() -> Tried:
+        async with asyncio.timeout(_PATIENCE):
+            return await try_profiler(gpu, toolkit, choose_sandbox())
+
+    try:
+        tried = asyncio.run(attempt())
+    except TimeoutError:
+        tried = Tried(f"nothing was profiled within {_PATIENCE} s; a run may hold the GPU")
+    if tried.problem:
+        return _without_profiler(f"{found}; {tried.problem}")
+    return Finding("profiler", f"{found}; a kernel was profiled in the sandbox in {tried.seconds:.1f} s")
+
+
+def _without_profiler(reason: str) -> Finding:
+    """Never missing in the sense of a run: the level has a fallback."""
+    return Finding("profiler", f"feedback L4 falls back to L3: {reason}")

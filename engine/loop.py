@@ -19,7 +19,7 @@ from engine.harness.aside import SLOW, aside
 from engine.harness.examine import Examined, Job, Place
 from engine.harness.step import Emit, SaveLog
 from engine.prompts import Round, build_messages, decode, encode_messages, shown_rounds
-from engine.protocol import Feedback, GateMode, Protocol
+from engine.protocol import Feedback, GateMode, Protocol, Sampling
 from engine.pump import Pump
 from engine.stopping import RESUBMITTED, raised_signals, why_over
 from engine.store import MemoryStore, Store, sha256
@@ -231,6 +231,7 @@ class _Play:
             gate=self._protocol.gate,
             launches=self._protocol.launches,
             hazards=self._protocol.feedback in (Feedback.L3, Feedback.L3RAW, Feedback.L4),
+            profile=self._protocol.feedback is Feedback.L4 and self._protocol.sampling is Sampling.ITERATIVE,
         )
         for tries_left in range(_HARNESS_TRIES - 1, -1, -1):
             pump: Pump[ev.Event, Examined] = Pump(

@@ -26,6 +26,7 @@ from engine.harness.checker import Checker
 from engine.harness.measure import TIMED_FACTOR, Measurement
 from engine.harness.preflight import preflight
 from engine.harness.process import Ended
+from engine.harness.profiler import profile
 from engine.harness.reference import References
 from engine.harness.roofline import bounded
 from engine.harness.selftimed import alone
@@ -54,6 +55,8 @@ class Job:
     """Look for races when a wrong result changes from run to run (feedback L3 and above)."""
     sanitize: bool = True
     """Let memcheck look where it can say more (where the harness has it)."""
+    profile: bool = False
+    """Profile what ran to its end, right or wrong (feedback L4)."""
     outputs: Path | None = None
     """A folder that does not exist yet, for a copy of what the checker judged first."""
 
@@ -117,6 +120,8 @@ class Examination:
             await self._attribute(workspace)
         elif category == Category.PASSED:
             await self.time(workspace, self._checker)
+        if self._job.profile and await self._ended():
+            await self.profile(workspace)
         self._goes_on()
 
     def _goes_on(self) -> bool:
@@ -287,6 +292,18 @@ class Examination:
         async with self._gpu():
             await self._steps.run(workspace, "again", self._test, self._budgets.test)
         return await in_thread(workspace.fingerprint, outputs) != first
+
+    async def _ended(self) -> bool:
+        """Whether the program got to its end, with a result that was right or wrong."""
+        test = self._evidence.test
+        ended = test is not None and test.signal is None and not (test.timed_out or test.memory_killed)
+        return ended and await self._category() in (Category.FUNCTIONAL_CORRECTNESS, Category.PASSED)
+
+    async def profile(self, workspace: Workspace) -> None:
+        """The test once more, under the profiler, where there is one."""
+        async with self._gpu():
+            profiled = await profile(self._steps, workspace, self._job.code, self._test, self._budgets.sanitizer)
+        self._steps.emit(profiled)
 
     async def time(self, workspace: Workspace, checker: Checker | None) -> None:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""

@@ -18,6 +18,7 @@ from engine.harness.examine import Harness
 from engine.harness.step import Emit, SaveLog, StepRunner, ignore
 from engine.protocol import Protocol
 from engine.task import Task
+from engine.verdict.profile_table import profile_line
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 """Of compute-sanitizer, in the order in which they are run."""
@@ -93,6 +94,26 @@ async def time(
     return watch.timed[-1] if watch.timed else ev.Timed(iteration=0, note=note)
 
 
+async def profile(
+    harness: Harness, task: Task, code: bytes, *, seed: int, emit: Emit = ignore, save_log: SaveLog = ignore
+) -> ev.Profiled:
+    """The test once more under the profiler, on the inputs that ``seed`` makes. Without figures its note says why."""
+    _check_runs(harness)
+    watch = _Watch(emit)
+    note = ""
+    job = Job(task, code, 0, seed)
+    async with _examining(harness, job, watch, save_log) as examination, examination.workspace() as workspace:
+        built = await examination.build(workspace)
+        if built.exit_code != 0:
+            note = "the candidate does not build"
+        elif not await examination.ready(workspace):
+            note = f"{harness.device.name} cannot run it"
+        else:
+            await examination.feed(workspace)
+            await examination.profile(workspace)
+    return watch.profiled[-1] if watch.profiled else ev.Profiled(iteration=0, note=note)
+
+
 def built_line(built: ev.Built) -> str:
     """One line about a preview."""
     step = built.step
@@ -116,6 +137,11 @@ def timed_line(timed: ev.Timed) -> str:
     return f"{timed.speedup:.2f}x of the reference{spread}, gate {timed.gate}"
 
 
+def profiled_line(profiled: ev.Profiled) -> str:
+    """One line about a profile: the kernel that took longest, how near it is to what limits it, and what its warps wait for."""
+    return profile_line(profiled) if profiled.figures else f"no profile: {profiled.note}"
+
+
 @dataclass
 class _Watch:
     """Passes events on, and keeps the results among them."""
@@ -124,6 +150,7 @@ class _Watch:
     built: list[ev.Built] = field(default_factory=list)
     sanitized: list[ev.Sanitized] = field(default_factory=list)
     timed: list[ev.Timed] = field(default_factory=list)
+    profiled: list[ev.Profiled] = field(default_factory=list)
 
     def __call__(self, event: ev.Event) -> None:
         match event:
@@ -133,6 +160,8 @@ class _Watch:
                 self.sanitized.append(event)
             case ev.Timed():
                 self.timed.append(event)
+            case ev.Profiled():
+                self.profiled.append(event)
         self.emit(event)
 
 

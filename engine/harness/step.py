@@ -94,16 +94,20 @@ class StepRunner:
         wall: float,
         extra: dict[str, str] | None = None,
         talk: Talk | None = None,
+        *,
+        shown: tuple[Path, ...] = (),
+        writable: tuple[str, ...] = (),
     ) -> Ended:
         """A program: with the device. A driver that has a checker may write into ``out`` only. ``talk`` gets its standard input
-        and hears what it prints."""
+        and hears what it prints. A tool around it may need more: ``shown`` are folders of this machine, ``writable`` folders of
+        the workspace."""
         files = workspace.files()
         device = self.stand.device
         variables = device.environment(self.stand.toolkit, workspace.device, wall)
         box = self._box(workspace, files, variables | (extra or {}))
-        box = replace(box, nodes=device.nodes)
+        box = replace(box, nodes=device.nodes, visible=(*box.visible, *shown))
         if workspace.task.spec.check is not None:
-            box = replace(box, readonly=(), frozen=True, writable=("out",))
+            box = replace(box, readonly=(), frozen=True, writable=("out", *writable))
         return await self._run(workspace, step, command, wall, box, files, talk)
 
     def _box(self, workspace: Workspace, files: tuple[str, ...], variables: dict[str, str]) -> Box:
