@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
@@ -36,6 +37,14 @@ from beaver_tui.widgets.reach import keys_here
 from beaver_tui.wish import Wish
 from engine.errors import BeaverError
 from engine.rundir import Cell, RunDirectory
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """A screen that may have asked for something beside the run."""
+
+    def stop_asking(self) -> str:
+        """Stop it; says what it was, empty when nothing was."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +225,8 @@ class BeaverApp(Playing):
         self.exit()
 
     def action_interrupt(self) -> None:
-        """Copy a selection where there is one; else stop the live run on show: after its step, then at once."""
+        """Copy a selection where there is one; else stop what was asked of a candidate, else the live run on show: after its
+        step, then at once."""
         screen, focused = self.screen, self.focused
         if isinstance(focused, Input) and focused.selected_text:
             focused.action_copy()
@@ -225,6 +235,9 @@ class BeaverApp(Playing):
             screen.action_copy_text()
             return
         shown = next(screen for screen in reversed(self.screen_stack) if not screen.is_modal)  # below any dialog
+        if isinstance(shown, Stoppable) and (what := shown.stop_asking()):
+            self.notify(f"stopped {what}")
+            return
         opened: Opened | None = getattr(shown, "opened", None)
         live = opened.live if opened is not None else None
         if live is None or live.over:

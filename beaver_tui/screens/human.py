@@ -17,6 +17,7 @@ from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.live import on_demand
 from beaver_tui.live.live import News
+from beaver_tui.live.on_demand import Subject
 from beaver_tui.opened import Opened
 from beaver_tui.screens.modals import Confirm
 from beaver_tui.state.logtext import LogText
@@ -190,7 +191,7 @@ class Human(Screen[None]):
         self.query_one(TabLine).choose("Build")
         self._restart_log("compiling ...\n")
         try:
-            built = await on_demand.preview(self.live, content)
+            built = await on_demand.preview(Subject.of(self.live), content)
         except BeaverError as error:
             self._restart_log(str(error))
             return
@@ -205,7 +206,7 @@ class Human(Screen[None]):
         self.query_one(TabLine).choose("Build")
         self._restart_log("running the sanitizers ...\n")
         try:
-            reports = await on_demand.sanitize(self.live, content, self._number)
+            reports = await on_demand.sanitize(Subject.of(self.live), content, self._number)
         except BeaverError as error:
             self._restart_log(str(error))
             return

@@ -1,51 +1,40 @@
-"""What a person does to a trajectory from the workbench: modes, forks, sanitizers, timing, taking a fix home."""
+"""How a person steers a trajectory from the workbench: who answers, proposals, forks."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import work
-from textual.screen import Screen
 
 from beaver_tui.keymap import shown_keys
 from beaver_tui.live.live import LiveRun, News
 from beaver_tui.live.proposal import Proposal
 from beaver_tui.live.start import fork_live
-from beaver_tui.opened import Opened
+from beaver_tui.screens.examining import Examining
 from beaver_tui.screens.human import Human
-from beaver_tui.screens.modals import Ask, Choose, Confirm
+from beaver_tui.screens.modals import Choose, Confirm
 from beaver_tui.screens.proposal import Decide
-from engine import events as ev
-from engine.authoring.patch import Fix, bring_home
 from engine.errors import BeaverError
-from engine.harness import on_demand
 from engine.protocol import EarlyStop, Feedback
 from engine.stopping import stopped_by_signal
 from engine.store import write_whole
 
 if TYPE_CHECKING:
-    from beaver_tui.app import BeaverApp
     from beaver_tui.live.steered import Mode
 
 
-class Steering(Screen[None]):
-    """The acting half of the workbench; ``opened`` and ``show`` are the other half's."""
+class Steering(Examining):
+    """A part of the workbench; ``opened`` and ``show`` are its other parts'."""
 
-    app: BeaverApp
-    opened: Opened
     _unsubscribe: Any = None
     _began = 0.0
     _human: Human | None = None
     _deciding = False
     _decided: Proposal | None = None
     """The proposal that was asked about last: it is asked about again when a person says so."""
-
-    def show(self, changes: frozenset[str] = frozenset()) -> None:
-        raise NotImplementedError
 
     # a live run's news
 
@@ -211,102 +200,3 @@ class Steering(Screen[None]):
         chosen = await self.app.push_screen_wait(Choose("Fork from this step with feedback level", levels, now))
         if chosen is not None and chosen != now:
             await self._fork_from_here(f"feedback {levels[chosen]}", changes={"feedback": levels[chosen]})
-
-    # on demand
-
-    def _candidate(self) -> bytes | None:
-        code = self.opened.session.source(self.opened.session.position)
-        if self.opened.session.task is None:
-            self.notify(self.opened.note or "the task is not there any more", severity="warning", markup=False)
-            return None
-        if code is None:
-            self.notify("this step has no usable file")
-        return code
-
-    @work(exclusive=True, group="on demand")
-    async def action_sanitize(self) -> None:
-        code, step = self._candidate(), self.opened.session.position
-        if code is None:
-            return
-        self.notify(f"sanitizers: step {step} ...")
-        try:
-            async with self.app.harness_of(self.opened) as harness:
-                seed = self._seed(step)
-                reports = await on_demand.sanitize(harness, self.opened.session.task, code, seed=seed)  # type: ignore[arg-type]
-        except BeaverError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        line = on_demand.sanitized_line(reports)
-        text = "\n".join(f"$ {report.tool}\n{report.output.text}" for report in reports) or line
-        self._result(step, "sanitizer", "sanitized", line, text)
-
-    @work(exclusive=True, group="on demand")
-    async def action_time(self) -> None:
-        code, step = self._candidate(), self.opened.session.position
-        if code is None:
-            return
-        self.notify(f"timing: step {step} ...")
-        try:
-            async with self.app.harness_of(self.opened) as harness:
-                timed = await on_demand.time(
-                    harness,
-                    self.opened.session.task,  # type: ignore[arg-type]
-                    code,
-                    self.opened.session.protocol,
-                    seed=self._seed(step),
-                )
-        except BeaverError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        line = on_demand.timed_line(timed)
-        samples = f"reference ms: {timed.reference_ms}\ncandidate ms: {timed.candidate_ms}"
-        self._result(step, "profile", "timed", line, f"{line}\n{samples}" if timed.candidate_ms else line)
-
-    def _seed(self, step: int) -> int:
-        """The inputs that the step was judged on, where they are known."""
-        iterations: Sequence[Any] = self.opened.session.trajectory.iterations
-        tested: ev.Tested | None = iterations[step - 1].tested if 0 < step <= len(iterations) else None
-        return tested.seed if tested is not None and tested.seed is not None else 1
-
-    def _result(self, step: int, log: str, action: str, line: str, text: str) -> None:
-        """Show what was asked for, and leave a line about it in a journal that is ours."""
-        self.notify(f"step {step}: {line}", markup=False, timeout=10)
-        self.opened.session.add_result(step, log, text)
-        live = self.opened.live
-        if live is not None and live.interactive:
-            try:
-                live.note(action, f"step {step}: {line}")
-            except BeaverError as error:
-                self.notify(str(error), severity="warning", markup=False)
-        self.show(frozenset({f"log:{log}"}))
-
-    @work(exclusive=True, group="steering")
-    async def action_apply(self) -> None:
-        session, step = self.opened.session, self.opened.session.position
-        code = self._candidate()
-        if code is None or session.task is None:
-            return
-        fix = Fix(self.opened.cell, step, session.task.spec.solution_file, session.task.broken, code)
-        if not session.rows[step].passed:
-            question = f"Step {step} did not pass. Take it all the same?"
-            if not await self.app.push_screen_wait(Confirm(question, "Take it", "No")):
-                return
-        default = f"{self.opened.cell.task.replace('/', '-')}.patch"
-        answer = await self.app.push_screen_wait(
-            Ask("Write a patch to this file; or name your program's folder, to put the fixed file there", default)
-        )
-        if not answer:
-            return
-        path = await asyncio.to_thread(Path(answer).expanduser)
-        try:
-            if await asyncio.to_thread(path.is_dir):
-                self.notify(f"{bring_home(fix, path)}: is the candidate of step {step} now", markup=False)
-            else:
-                if await asyncio.to_thread(path.exists):
-                    question = f"{path}: is there already. Write the patch over it?"
-                    if not await self.app.push_screen_wait(Confirm(question, "Write over it", "No")):
-                        return
-                write_whole(path, fix.patch)
-                self.notify(f"{path}: git apply {path} or patch -p1 < {path}", markup=False)
-        except (BeaverError, OSError) as error:
-            self.notify(str(error), severity="error", markup=False)

@@ -60,9 +60,9 @@ class Choices(OptionList, inherit_bindings=False):
 
     def action_page(self, by: int) -> None:
         if by > 0:
-            self.action_page_down()
+            self.action_page_down()  # type: ignore[no-untyped-call]
         else:
-            self.action_page_up()
+            self.action_page_up()  # type: ignore[no-untyped-call]
 
     def action_top(self) -> None:
         self.action_first()

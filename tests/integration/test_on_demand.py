@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from beaver_tui.live import on_demand as live_on_demand
+from beaver_tui.live.on_demand import Subject
 from beaver_tui.live.start import start_live
 from engine import events as ev
 from engine.cells import read_cell
@@ -122,9 +123,9 @@ async def test_a_live_run_writes_down_what_was_found(make_task, tmp_path: Path):
     live = start_live(options, warn=lambda text: None)
     events: list[ev.Event] = []
     live.listener = events.append
-    await live_on_demand.preview(live, BROKEN.encode())
+    await live_on_demand.preview(Subject.of(live), BROKEN.encode())
     await live.play()
-    await live_on_demand.time(live, SOLUTION.encode(), 1)
+    await live_on_demand.time(Subject.of(live), SOLUTION.encode(), 1)
     live.close()
     past = read_cell(live.run, live.cell)
     assert [control.action for control in past.controls] == ["preview", "timed"]
