@@ -27,19 +27,21 @@ class EditorLauncher:
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = dict(os.environ if environment is None else environment)
 
-    def command(self) -> list[str] | None:
-        """The editor's words, None when there is none on this machine."""
+    def command(self) -> list[str] | str:
+        """The editor's words; or a complaint, when the one that is asked for is not there, or none is. One that was named is
+        never exchanged for another in silence."""
         for name in ("VISUAL", "EDITOR"):
-            words = _words(self._environment.get(name, ""))
-            if words and shutil.which(words[0]):
-                return words
-        return next(([name] for name in FALLBACKS if shutil.which(name)), None)
+            wanted = self._environment.get(name, "")
+            if wanted.strip():
+                return _program(f"${name}", wanted, "an editor")
+        found = next(([name] for name in FALLBACKS if shutil.which(name)), None)
+        return found or "no editor found: set $EDITOR, or edit the file with any program; saves are noticed"
 
     def edit(self, path: Path, suspend: Suspend, line: int | None = None) -> str:
         """Open ``path``; returns a complaint for the user, empty when the editor ran. Never raises: the screen must come back."""
         words = self.command()
-        if words is None:
-            return "no editor found: set $EDITOR, or edit the file with any program; saves are noticed"
+        if isinstance(words, str):
+            return words
         name = Path(words[0]).name
         place = [f"+{line}"] if line and name in ("vi", "vim", "nvim", "nano", "emacs", "micro") else []
         command = [*words, *place, str(path)]
@@ -49,20 +51,24 @@ class EditorLauncher:
 
     def page(self, content: bytes, suspend: Suspend) -> str:
         """Show ``content`` in $PAGER, as it is but for control characters; returns a complaint, empty when it ran."""
-        words = _words(self._environment.get("PAGER", "")) or ["less", "-S"]
-        if shutil.which(words[0]) is None:
-            return f"{words[0]}: no such pager; set $PAGER"
+        words = _program("$PAGER", self._environment.get("PAGER", "").strip() or "less -S", "a pager")
+        if isinstance(words, str):
+            return words
         with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
             file.write(content)
             file.flush()
             return _in_terminal([*words, file.name], suspend, self._environment)
 
 
-def _words(text: str) -> list[str]:
+def _program(variable: str, text: str, kind: str) -> list[str] | str:
+    """The words of a command line; or a complaint that names the variable and what is wrong with it."""
     try:
-        return shlex.split(text)
-    except ValueError:  # a quote that never ends
-        return []
+        words = shlex.split(text)
+    except ValueError as error:  # a quote that never ends
+        return f"{variable} is {text}: {error}; set it to {kind} that is there"
+    if shutil.which(words[0]) is None:
+        return f"{variable} is {text}: no such program here; set it to {kind} that is there"
+    return words
 
 
 def _start(command: list[str], environment: Mapping[str, str]) -> str:
