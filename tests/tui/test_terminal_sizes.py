@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.program import beaver
+from tests.support.tasks import write_task
+from tests.tui.live import Bench
 from tests.tui.terminal import Terminal, needs_tmux
 
 pytestmark = needs_tmux
@@ -81,3 +83,47 @@ def test_without_a_terminal_the_error_says_what_works_without():
     done = beaver(*HISTOGRAM)
     assert done.code == 2
     assert done.err == "beaver-tui: the workbench needs a terminal; beaver-tui --batch runs without one\n"
+
+
+SLOW = """\
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <thread>
+// adds up n floats, and says for a while how far it is
+float total(const float* x, std::size_t n) {
+  for (int second = 0; second < 400; ++second) {
+    std::printf("still at it %d\\n", second);
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  float sum = 0.0f;
+  for (std::size_t i = 1; i < n; ++i) sum += x[i];
+  return sum;
+}
+"""
+
+
+def test_a_live_run_is_shown_whole_in_every_size_while_it_goes_on(bench: Bench):
+    """A terminal that shrinks to 80 by 24 and grows again while a program prints loses no line and no key."""
+    write_task(bench.folder / "corpus", answers={"s": [SLOW]}, spec={"timeouts": {"cpu": {"build": 60, "test": 60}}})
+    terminal = bench.start()
+    terminal.wait_for("LIVE auto", "testing", "still at it 3", "budget 5 left")
+    terminal.resize(80, 24)
+    small = terminal.wait_for("LIVE auto", "step 1 of 1", "help", without=("budget",))
+    assert max(map(len, small.splitlines())) <= 80
+    seen = last_number(small)
+    terminal.wait_for(lambda screen: last_number(screen) > seen + 5, "LIVE auto")
+    terminal.press("h")
+    terminal.wait_for("step 0 of 1", "broken start")
+    terminal.resize(140, 42)
+    terminal.wait_for("LIVE auto", "step 0 of 1", "testing", "budget")
+    terminal.press("l")
+    terminal.wait_for("LIVE auto", "step 1 of 1", "still at it", "budget 5 left")
+    terminal.press("C-c", "C-c")
+    terminal.wait_for("REPLAY", "step 1 of 1")
+
+
+def last_number(screen: str) -> int:
+    """The newest line of the program that is on the screen."""
+    return max(map(int, re.findall(r"still at it (\d+)", screen)), default=-1)
