@@ -46,6 +46,7 @@ class _Side:
     launches: list[TimedLaunch] = field(default_factory=list)
     spoke: bool | None = None
     calls: int = 1
+    excess_ms: float = 0.0
     threads: int = 0
     again: int = 0
 
@@ -111,7 +112,8 @@ class Measurement:
 
     async def _launch(self, side: _Side, *, checked: bool, other: _Side) -> TimedLaunch:
         """One launch of a side. Raises _Unusable."""
-        heard, ended, state = await self._run(side, checked=checked)
+        excess = other.excess_ms if other is not side else None
+        heard, ended, state = await self._run(side, excess, checked=checked)
         if ended.timed_out:
             raise _Unusable(f"a timed run of the {side.name} took too long")
         if side.checker is not None and not await self._right(ended, side.place, side.checker):
@@ -133,11 +135,12 @@ class Measurement:
             return launch_record(side.name, number, ms, state)
         side.threads = max(side.threads, heard.threads)
         side.again += heard.again
+        side.excess_ms = max(side.excess_ms, heard.excess_ms)
         side.calls = max(1, round(statistics.fmean(batch.calls for batch in heard.batches)))
         record = launch_record(side.name, number, heard.ms, state)
         return _with_batches(record, heard)
 
-    async def _run(self, side: _Side, *, checked: bool) -> tuple[Heard | None, Ended, Conditions]:
+    async def _run(self, side: _Side, excess: float | None, *, checked: bool) -> tuple[Heard | None, Ended, Conditions]:
         """A launch, and what the clock heard: None where the program does not know it. Raises _Unusable."""
         if checked:
             side.place.folder("out")
@@ -152,7 +155,7 @@ class Measurement:
             state = await in_thread(self._device.conditions)
 
         talk = Talk()
-        asking = asyncio.ensure_future(question(talk, self._rules, side.calls, look))
+        asking = asyncio.ensure_future(question(talk, self._rules, side.calls, look, excess))
         asking.add_done_callback(
             lambda task: task.cancelled() or task.exception()
         )  # a launch may end before it is asked
