@@ -17,6 +17,7 @@ from engine.events import Built, PreflightDone, Profiled, Sanitized, StepRecord,
 from engine.evidence import CheckResult
 from engine.protocol import Feedback, Protocol
 from engine.task import Budgets
+from engine.text import shown_name
 from engine.verdict.categories import Category
 from engine.verdict.condense import condense
 from engine.verdict.profile_table import CAPTION, profile_table
@@ -229,9 +230,15 @@ def _functional_correctness(observed: Observed, protocol: Protocol) -> str:
 
 def _too_slow(observed: Observed, protocol: Protocol) -> str:
     timed = observed.timed
-    speedup = f"{timed.speedup:.2f}x" if timed and timed.speedup is not None else NOT_REPORTED
+    if timed is None or timed.speedup is None:  # to call it slow would be a guess
+        why = shown_name(timed.note, 200) if timed and timed.note else NOT_REPORTED
+        return (
+            f"Your previous solution is correct, but its speed was not measured: {why}. "
+            f"A speedup of at least {protocol.gate:g}x against the reference is required."
+        )
+    speedup = f"{timed.speedup:.2f}x"
     means = ""
-    if timed and timed.reference_mean_ms is not None and timed.candidate_ms:
+    if timed.reference_mean_ms is not None and timed.candidate_ms:
         mean = sum(timed.candidate_ms) / len(timed.candidate_ms)
         means = f" (reference {timed.reference_mean_ms:.4g} ms, yours {mean:.4g} ms)"
     return (
