@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from engine.config import BatchConfig, read_batch_config, read_protocol
-from engine.corpora import load_corpus
+from engine.corpora import Corpus, load_corpus
 from engine.corpora.cudabeaver import is_checkout
 from engine.errors import ConfigError, RunError, TaskError
 from engine.importing.layout import API_ERROR, Results, Row, find_folders, read_results
@@ -22,7 +22,6 @@ from engine.manifest import write_manifest
 from engine.protocol import Protocol, Sampling
 from engine.rundir import Cell, DeviceRecord, ImportRecord, RunDirectory, RunRecord, trajectory_folder
 from engine.store import DiskStore
-from engine.task import Task
 
 FORMAT = "CUDABeaver release"
 
@@ -73,16 +72,15 @@ def import_results(
     results = read_results(folder)
     config = _config(results)
     protocol, unsure = _protocol(results.rows, config, results.notes)
-    tasks, corpus_path = _tasks(folder, corpus, say)
+    found = _corpus(folder, corpus, say)
+    tasks = found.tasks if found is not None else {}
     model = _model(config)
     name = (config.name if config is not None else None) or folder.name
     who = fixer or model or name
     stories = _stories(results, protocol, who)
     known = {cell.task for cell in stories} & tasks.keys()
-    if corpus_path is not None and len(known) < len({cell.task for cell in stories}):
-        results.notes.append(
-            f"{len({cell.task for cell in stories} - known)} tasks are not in the corpus {corpus_path}"
-        )
+    if found is not None and len(known) < len({cell.task for cell in stories}):
+        results.notes.append(f"{len({cell.task for cell in stories} - known)} tasks are not in the corpus {found.path}")
     target = out / _folder_name(folder.name, name)
     if (there := _there(target, results)) is not None:
         return there
@@ -104,8 +102,8 @@ def import_results(
         name=name,
         tool_version=tool_version,
         protocol=protocol,
-        corpus=str(corpus_path.resolve()) if corpus_path is not None else UNKNOWN,
-        corpus_hash=UNKNOWN,
+        corpus=str(found.path.resolve()) if found is not None else UNKNOWN,
+        corpus_hash=found.digest if found is not None else UNKNOWN,  # as it is now
         tasks=len({cell.task for cell in plan}),
         fixers=[{"name": who, "kind": "imported", "model": model or UNKNOWN}],
         device=DeviceRecord(kind=UNKNOWN, name=UNKNOWN),
@@ -119,7 +117,7 @@ def import_results(
             format=FORMAT,
             sha256=results.sha256,
             recorded=_recorded(folder.name),
-            unknown=[*NEVER_TOLD, *unsure, *([] if corpus_path is not None else ["corpus"])],
+            unknown=[*NEVER_TOLD, *unsure, "corpus" if found is None else "version of the corpus"],
             notes=results.notes,  # grows while the texts are read
         ),
     )
@@ -170,20 +168,20 @@ def _model(config: BatchConfig | None) -> str:
     return (config.fixers[0].model or "") if config is not None and config.fixers else ""
 
 
-def _tasks(folder: Path, corpus: Path | None, say: Callable[[str], None]) -> tuple[Mapping[str, Task], Path | None]:
-    """The tasks that rows may name by their full id, and where they are from."""
+def _corpus(folder: Path, corpus: Path | None, say: Callable[[str], None]) -> Corpus | None:
+    """The tasks that rows may name by their full id."""
     path = corpus or next((place for place in folder.resolve().parents if is_checkout(place)), None)
     if path is None:
         say("no --corpus: broken starts, buckets and prompts of the tasks are unknown")
-        return {}, None
-    return _load(path), path
+        return None
+    return _load(path)
 
 
 @cache
-def _load(path: Path) -> Mapping[str, Task]:
+def _load(path: Path) -> Corpus:
     """Once for many results: a checkout takes seconds."""
     try:
-        return load_corpus(path, strict=False).tasks
+        return load_corpus(path, strict=False)
     except TaskError as error:
         raise RunError(f"--corpus {path}: {error}") from error
 

@@ -68,6 +68,7 @@ class Teller:
         )
         before = task.broken if task is not None else b""
         number, passed = 0, False
+        reason = rows[-1].stop_reason
         for row in rows:
             if row.error_type == API_ERROR:
                 message = "the results say that the service did not answer"
@@ -75,20 +76,26 @@ class Teller:
                 return
             number += 1
             code = self.results.code(row)
-            yield from self._iteration(number, row, code, before, task, store)
+            signal = reason if row is rows[-1] and reason in list(Signal) else None
+            yield from self._iteration(number, row, code, before, task, store, signal)
             before = code if code is not None else before
             passed = passed or row.status == "passed"
-        last = rows[-1].stop_reason or ("passed" if passed else None)
+        last = reason or ("passed" if passed else None)
         if self.protocol.sampling is Sampling.REPEATED and last is None:
             last = "max_iterations"  # an attempt is over after its one call
         if last in (None, API_ERROR):
             return
-        if last in list(Signal):
-            yield ev.SignalRaised(at="", iteration=number, name=last, iterations=[number])
         yield ev.TrajectoryClosed(at="", stop_reason=last, passed=passed, iterations=number)
 
     def _iteration(
-        self, number: int, row: Row, code: bytes | None, before: bytes, task: Task | None, store: Store
+        self,
+        number: int,
+        row: Row,
+        code: bytes | None,
+        before: bytes,
+        task: Task | None,
+        store: Store,
+        signal: str | None,
     ) -> Iterator[ev.Event]:
         yield self._reply(number, row, code, store)
         yield self._candidate(number, code, before, task, store)
@@ -103,6 +110,8 @@ class Teller:
         if row.performance is not None:
             yield _timed(number, row.performance, self.protocol.gate)
         yield _verdict(number, row, Evidence(build=build, test=test) if build is not None else None)
+        if signal is not None:  # the one that ended it: others are not told
+            yield ev.SignalRaised(at="", iteration=number, name=signal, iterations=[number])
         yield ev.IterationClosed(at="", iteration=number, passed=row.status == "passed")
 
     def _reply(self, number: int, row: Row, code: bytes | None, store: Store) -> ev.ReplyReceived:

@@ -167,6 +167,15 @@ def test_repeated_attempts_are_trajectories_of_their_own(tmp_path: Path):
     assert frame_of([run]).coverage.reasons == {}
 
 
+def test_the_signal_that_ended_a_trajectory_is_told(tmp_path: Path):
+    rows = [row(A, 1, "timeout", code="// same"), row(A, 2, "timeout", code="// same", stop_reason="duplicate_code")]
+    run = imported(write_results(tmp_path / "results", rows), tmp_path / "runs")
+    assert [(one["signals"], one["stop_reason"]) for one in run_rows(run)] == [
+        ([], None),
+        (["duplicate_code"], "duplicate_code"),
+    ]
+
+
 def test_of_a_task_that_was_begun_again_the_last_try_counts(tmp_path: Path):
     rows = [
         row(A, 1, "timeout", stop_reason="max_iterations"),  # the scan of a first phase
