@@ -43,12 +43,13 @@ class Scan:
     problem: str = ""
 
 
-class _Step(msgspec.Struct):
+class _Step(msgspec.Struct, gc=False):
     seconds: float = 0.0
 
 
-class _Line(msgspec.Struct):
-    """Any event, as far as a list is interested."""
+class _Line(msgspec.Struct, gc=False):
+    """Any event, as far as a list is interested. Nothing in it leads back to it: the search for garbage can pass it by, of which
+    there would be many while thousands of lines are read."""
 
     type: str
     at: str = ""
@@ -117,9 +118,10 @@ def _told(path: Path, cell: Cell, lines: list[_Line]) -> Scan:
         raise RunError(f"{path}: the journal of another cell; it was moved by hand")
     numbers = [line.iteration for line in lines if line.type == "iteration_closed"]
     closed = len(numbers)
-    over = last.type == "trajectory_closed"
-    if over and last.iterations != closed:
-        raise RunError(f"{path}: closed after {last.iterations} iterations, and holds {closed}; lines are missing")
+    # what was asked of a candidate is noted behind the end, too
+    end = next((line for line in reversed(lines) if line.type == "trajectory_closed"), None)
+    if end is not None and end.iterations != closed:
+        raise RunError(f"{path}: closed after {end.iterations} iterations, and holds {closed}; lines are missing")
     if numbers != list(range(1, closed + 1)):
         raise RunError(
             f"{path}: the iterations {', '.join(map(str, numbers))} are closed; lines are missing or doubled"
@@ -137,8 +139,8 @@ def _told(path: Path, cell: Cell, lines: list[_Line]) -> Scan:
         started=one_line(opened.at),
         interactive=opened.interactive,
         device=one_line(opened.device),
-        over=over,
-        passed=over and last.passed,
-        stop_reason=one_line(last.stop_reason) if over else "",
+        over=end is not None,
+        passed=end is not None and end.passed,
+        stop_reason=one_line(end.stop_reason) if end is not None else "",
         fault=one_line(last.message) if last.type == "infra_error" and last.final else "",
     )

@@ -92,6 +92,14 @@ def test_a_trajectory_under_way_that_lost_an_iteration_is_a_row_that_says_so(run
     assert "the iterations 1, 3 are closed; lines are missing or doubled" in row.problem
 
 
+def test_what_was_asked_of_a_candidate_after_the_end_leaves_the_end_an_end(run: RunDirectory):
+    before, *_ = Catalog(run.path.parent).read()
+    with Journal(run.journal(CELL)) as journal:
+        journal.append(ev.Controlled(action="timed", detail="step 1"))
+    after, *_ = Catalog(run.path.parent).read()
+    assert (after.status, after.iterations) == (before.status, before.iterations) == ("failed", 1)
+
+
 def test_a_damaged_run_is_one_row(run: RunDirectory):
     make_store(run.path.parent / "more", runs=1, cells=2, iterations=1)
     (run.path / "run.json").write_text("{")
