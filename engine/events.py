@@ -225,7 +225,8 @@ class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
     ``interval`` is the 95 % bootstrap interval of the speedup (low, high), empty below two launches. ``source`` says who took the
     times: events (CUDA events, the parent's clock agreeing), program (the program's own figure, which the parent cannot check),
     nvtx, process. ``flags`` are words about what a reader must know: an interval across the gate, a throttled GPU, a roofline
-    that could not be checked. ``sizes`` is filled where a program times several; its speedup is their geometric mean.
+    that could not be checked. ``sizes`` is filled where a program times several; its speedup is their geometric mean. ``rewrites``
+    say how the programs that were timed were built otherwise than the tested one: without flags for debuggers.
     """
 
     reference_ms: list[float] = []
@@ -242,6 +243,7 @@ class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
     outliers: list[Outlier] = []
     launches: list[TimedLaunch] = []
     sizes: list[SizeTime] = []
+    rewrites: list[str] = []
 
 
 class Profiled(IterationEvent, frozen=True, kw_only=True, tag="profiled"):

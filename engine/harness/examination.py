@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from engine import events as ev
 from engine.devices.ceilings import Unmeasured
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
@@ -31,6 +33,7 @@ from engine.harness.reference import References
 from engine.harness.roofline import bounded
 from engine.harness.selftimed import alone
 from engine.harness.step import StepRunner
+from engine.harness.timedbuild import timed_build
 from engine.harness.timing import summarize
 from engine.harness.workspace import Workspace
 from engine.task import Task
@@ -315,12 +318,26 @@ class Examination:
             note = f"{self._device.name}: its times say nothing about a GPU"
             self._steps.emit(summarize(self._job.iteration, [], [], self._job.gate, note, 0.0))
             return
+        build = timed_build(self._task, self._device)
+        if not build.rewrites:
+            self._steps.emit(await self._timed(workspace, checker, command, parser))
+            return
+        async with self.workspace() as place:
+            if await build.make(self._steps, place, self._budgets.build) and await self.ready(place):
+                timed = await self._timed(place, await self.feed(place), command, parser)
+            else:
+                note = "it does not build without flags for debuggers"
+                timed = summarize(self._job.iteration, [], [], self._job.gate, note, 0.0)
+        self._steps.emit(msgspec.structs.replace(timed, rewrites=list(build.rewrites)))
+
+    async def _timed(self, workspace: Workspace, checker: Checker | None, command: str, parser: str) -> ev.Timed:
+        """The times of what is built in ``workspace``."""
+        own = self._spec.reference_parser
         gate, wall = self._job.gate, TIMED_FACTOR * self._budgets.test
         if own is not None:  # a test that is launched as it is has its repetitions inside
             launches = self._job.launches if self._spec.time_cmd else 1
             async with self._gpu():
-                self._steps.emit(await alone(self._steps, workspace, command, (parser, own), wall, launches, gate))
-            return
+                return await alone(self._steps, workspace, command, (parser, own), wall, launches, gate)
         measurement = Measurement(self._steps, command, parser, wall)
         if bounded(self._spec):
             with contextlib.suppress(Unmeasured, OSError):  # said where they are wanted
@@ -332,4 +349,4 @@ class Examination:
             ended, result = measurement.wrong
             self._evidence.check = result
             self._emit_tested(ended.record(command))
-        self._steps.emit(timed)
+        return timed

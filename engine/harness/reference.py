@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from engine.harness.backends import build_command
 from engine.harness.step import Stand, StepRunner
+from engine.harness.timedbuild import timed_build
 from engine.harness.workspace import Workspace
 from engine.task import Task
 
@@ -27,8 +27,9 @@ class References:
             if task.digest not in self._built:
                 workspace = self._stand.workspace(task, task.reference.read_bytes(), self._scratch)
                 try:
-                    command = build_command(task, self._stand.device)
-                    ended = await StepRunner(self._stand).build(workspace, "reference-build", command, wall)
+                    build = timed_build(task, self._stand.device)
+                    build.equip(workspace, self._stand.toolkit)
+                    ended = await StepRunner(self._stand).build(workspace, "reference-build", build.command, wall)
                 except BaseException:
                     workspace.close()
                     raise
