@@ -141,6 +141,7 @@ KEYS: tuple[Key, ...] = (
     Key("workbench.fork", "F", "fork", "fork", "A new trajectory from this step.", shown=True),
     Key("workbench.sanitize", "S", "sanitize", "sanitize", "Run the sanitizers on this candidate.", shown=True),
     Key("workbench.time", "T", "time", "time", "Time this candidate against the reference.", shown=True),
+    Key("workbench.profile", "P", "profile", "profiler", "Profile this candidate's kernels (needs a GPU and ncu)."),
     Key("workbench.apply", "A", "apply", "apply", "Write this candidate as a patch, or into a folder."),
     Key("workbench.dismiss", "d", "put_away", "read", "Put the alert away."),
     # Human fixer

@@ -69,6 +69,16 @@ async def sanitize(
     return reports
 
 
+async def profile(
+    subject: Subject, code: bytes, step: int, judged: ev.Tested | None = None, emit: Emit = ignore
+) -> ev.Profiled:
+    """The kernels of ``code`` under the profiler, on the inputs of iteration ``step``."""
+    seed = subject.seed(step, judged)
+    profiled = await on_demand.profile(subject.harness, subject.task, code, seed=seed, emit=emit)
+    subject.note("profiled", f"step {step} · {on_demand.profiled_line(profiled)}")
+    return profiled
+
+
 async def time(
     subject: Subject, code: bytes, step: int, judged: ev.Tested | None = None, emit: Emit = ignore
 ) -> ev.Timed:

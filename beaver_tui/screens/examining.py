@@ -1,4 +1,4 @@
-"""What a person asks of a candidate from the workbench: the sanitizers, its time, and to take it home."""
+"""What a person asks of a candidate from the workbench: the sanitizers, its time, its profile, and to take it home."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from beaver_tui.screens.modals import Ask, Confirm
 from engine import events as ev
 from engine.authoring.patch import Fix, bring_home
 from engine.errors import BeaverError
-from engine.harness.on_demand import sanitized_line, timed_line
+from engine.harness.on_demand import profiled_line, sanitized_line, timed_line
 from engine.store import write_whole
+from engine.verdict.profile_table import profile_table
 
 if TYPE_CHECKING:
     from beaver_tui.app import BeaverApp
@@ -72,6 +73,9 @@ class Examining(Screen[None]):
     def action_time(self) -> None:
         self._ask("the timing", "profile", self._time)
 
+    def action_profile(self) -> None:
+        self._ask("the profile", "profile", self._profile)
+
     def _ask(self, what: str, log: str, examine: Examine) -> None:
         """Let ``examine`` say a line and a text about the candidate on show; what runs can be stopped with ``stop_asking``."""
         code, step = self._candidate(), self.opened.session.position
@@ -118,6 +122,10 @@ class Examining(Screen[None]):
         line = timed_line(timed)
         samples = f"reference ms: {timed.reference_ms}\ncandidate ms: {timed.candidate_ms}"
         return line, f"{line}\n{samples}" if timed.candidate_ms else line
+
+    async def _profile(self, subject: Subject, code: bytes, step: int) -> tuple[str, str]:
+        profiled = await on_demand.profile(subject, code, step, self._judged(step))
+        return profiled_line(profiled), profile_table(profiled) or profiled_line(profiled)
 
     def _show_result(self, step: int, log: str, text: str) -> None:
         """At the end of the step's log, in the place of what stood there before."""

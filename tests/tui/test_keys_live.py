@@ -176,6 +176,15 @@ async def test_the_time_of_this_candidate(do: Way, corpus: Path):
         assert bench.screen.session.log(2, "profile")
 
 
+@presses("workbench.profile")
+async def test_the_profile_of_this_candidate(do: Way, corpus: Path):
+    """This machine has no counters to read: the log says so where the figures would be."""
+    async with workbench(await played(corpus)) as bench:
+        await do(bench)
+        await bench.until(lambda: any(text.startswith("step 2: no profile: ") for text in bench.told), "it was tried")
+        assert "no profile: " in bench.screen.session.log(2, "profile")
+
+
 @presses("workbench.apply")
 async def test_a_candidate_as_a_patch(do: Way, corpus: Path):
     async with workbench(await played(corpus)) as bench:
