@@ -26,6 +26,7 @@ commands:
   init       make a task of a failing program of your own
   apply      print the fix that a run accepted, as a patch
   diff       what changed between two steps of a trajectory
+  lens       what one version of a program gave up of what made another fast
   harvest    make tasks of the failing candidates of runs
   import     make runs of the results of the CUDABeaver release
   classify   classify evidence records (JSON lines)

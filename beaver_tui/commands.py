@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from beaver_tui.analysis.card import card
+from beaver_tui.analysis.lens import lens
 from beaver_tui.analysis.plan import plan
 from beaver_tui.analysis.report import report
 from beaver_tui.analysis.rescore import rescore
@@ -90,6 +91,7 @@ COMMANDS = {
     "init": init,
     "apply": apply,
     "diff": diff,
+    "lens": lens,
     "harvest": harvest,
     "import": import_results,
     "classify": classify,

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.text import shown_name
+from engine.verdict.compiled import Compiled, CompiledKernel
+from engine.verdict.degeneration import Finding, score
+from engine.verdict.instruction_rules import CLASSES
 from engine.verdict.structure import Change, Structure, compare, constants_changed
 from engine.verdict.structure_rules import FEATURES
 
@@ -102,7 +105,7 @@ def notes(this: Structure, baseline: Structure | None = None) -> list[str]:
     return found
 
 
-def verdict_line(category: str, speedup: float | None, changes: Iterable[Change]) -> str:
+def verdict_line(category: str, speedup: float | None, findings: Iterable[Finding]) -> str:
     """The verdict in one line: "passes, 0.31x, lost: shared tiling (2 -> 0), 128-bit loads (8 -> 0)".
 
     ``speedup`` is the reference's time over the candidate's, None when nothing was timed.
@@ -110,18 +113,60 @@ def verdict_line(category: str, speedup: float | None, changes: Iterable[Change]
     parts = ["passes" if category == "passed" else category.replace("_", " ")]
     if speedup is not None:
         parts.append(f"{speedup:.2f}x")
-    losses = [change for change in changes if change.is_loss]
-    groups = {
-        "lost": [change for change in losses if change.kind == "lost"],
-        "fewer": [change for change in losses if change.kind == "fewer"],
-        "fell back to": [change for change in losses if change.after > change.before],
-    }
-    named = [
-        f"{said}: " + ", ".join(f"{change.words} {change.numbers}" for change in those)
-        for said, those in groups.items()
-        if those
+    return ", ".join([*parts, losses(findings) or "structure kept"])
+
+
+def losses(findings: Iterable[Finding]) -> str:
+    """What was given up, by how: "lost: shared tiling (2 -> 0); fell back to: waits on the host (0 -> 1)"; empty for nothing."""
+    groups: dict[str, list[str]] = {"lost": [], "fewer": [], "fell back to": []}
+    for finding in findings:
+        groups[finding.how].append(f"{finding.words} ({finding.before} -> {finding.after})")
+    return "; ".join(f"{said}: {', '.join(those)}" for said, those in groups.items() if those)
+
+
+def evidence(findings: Iterable[Finding], before: str, after: str) -> list[str]:
+    """A line for each finding, with where it was and where it is gone: "lost shared tiling (2 -> 0)  start 12, 14 · this 9"; the
+    lines of ``after`` are those of the kernels where nothing of the feature is left. The last line is the score."""
+    found = list(findings)
+    lines = []
+    for finding in found:
+        places = [
+            f"{name} {numbers(those)}"
+            for name, those in ((before, finding.lines_before), (after, finding.lines_after))
+            if those
+        ]
+        seen = "" if finding.seen_in == "source" else f"  in {finding.seen_in}"
+        lines.append(f"{finding.text}  {' · '.join(places)}{seen}".rstrip())
+    return [*lines, f"degeneration score {score(found):.2f}"] if found else []
+
+
+def compiled_rows(before: Compiled, after: Compiled) -> list[str]:
+    """Instruction mixes side by side, then what each kernel takes: "tensor-core instructions  8 -> 0"."""
+    sources = before.source if before.source == after.source else f"{before.source}; {after.source}"
+    rows = [
+        (row.words, before.count(row.name), after.count(row.name))
+        for row in CLASSES
+        if before.count(row.name) or after.count(row.name)
     ]
-    return ", ".join([*parts, "; ".join(named) or "structure kept"])
+    wide = max((len(words) for words, _, _ in rows), default=0)
+    mix = [f"{words:<{wide}}  {old} -> {new}" for words, old, new in rows]
+    kernels = [
+        f"{side}: {_taken(kernel)}"
+        for side, of in (("baseline", before), ("candidate", after))
+        for kernel in of.kernels
+    ]
+    return [f"instructions ({sources})", *mix, *kernels]
+
+
+def _taken(kernel: CompiledKernel) -> str:
+    """Registers and memory of one kernel, and what was spilled of it."""
+    taken = kernel.resources
+    parts = [f"{taken.registers} registers", f"{taken.shared} bytes shared", f"{taken.barriers} barriers"]
+    if taken.stack:
+        parts.append(f"{taken.stack} bytes stack")
+    if taken.spill_stores or taken.spill_loads:
+        parts.append(f"{taken.spill_stores} + {taken.spill_loads} bytes spilled")
+    return f"{shown_name(kernel.name, 60)}: {', '.join(parts)}, {kernel.instructions} instructions"
 
 
 def numbers(lines: Iterable[int]) -> str:

@@ -72,7 +72,17 @@ class Toolkit:
             if os.access(folder / name, os.X_OK):
                 return folder / name
         found = shutil.which(name)
-        return Path(found) if found else None
+        return Path(found) if found else _of_wheels(name)
+
+
+def _of_wheels(name: str) -> Path | None:
+    """A program that one of NVIDIA's wheels brings, the newest first, or None."""
+    spec = importlib.util.find_spec("nvidia")
+    for place in spec.submodule_search_locations or [] if spec else []:
+        for program in sorted(Path(place).glob(f"*/bin/{name}"), reverse=True):
+            if os.access(program, os.X_OK):
+                return program
+    return None
 
 
 def find_toolkit() -> Toolkit:
@@ -84,9 +94,7 @@ def find_toolkit() -> Toolkit:
         home = os.environ.get(variable)
         if home and os.access(Path(home, "bin", "nvcc"), os.X_OK):
             return Toolkit(Path(home, "bin", "nvcc"), variable)
-    spec = importlib.util.find_spec("nvidia")
-    for place in spec.submodule_search_locations or [] if spec else []:
-        for nvcc in sorted(Path(place).glob("*/bin/nvcc"), reverse=True):
-            if os.access(nvcc, os.X_OK):
-                return Toolkit(nvcc, "wheels")
+    nvcc = _of_wheels("nvcc")
+    if nvcc is not None:
+        return Toolkit(nvcc, "wheels")
     raise ConfigError(ABSENT)

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Literal
 
 from engine.verdict.degeneration_rules import KINDS, Kind, Measure
 from engine.verdict.structure import Structure
-
-_ORDER: Final = {kind.name: place for place, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,16 @@ class Finding:
         return self.weight * self.severity
 
     @property
+    def how(self) -> Literal["lost", "fewer", "fell back to"]:
+        """In which way it was given up."""
+        if self.fallback:
+            return "fell back to"
+        return "fewer" if self.after else "lost"
+
+    @property
     def text(self) -> str:
-        """ "lost shared tiling (2 -> 0)", "fell back to waits on the host (0 -> 1)"."""
-        how = "fell back to" if self.fallback else "fewer" if self.after else "lost"
-        return f"{how} {self.words} ({self.before} -> {self.after})"
+        """In words: "lost shared tiling (2 -> 0)", "fell back to waits on the host (0 -> 1)"."""
+        return f"{self.how} {self.words} ({self.before} -> {self.after})"
 
 
 def lens(baseline: Structure, candidate: Structure) -> tuple[Finding, ...]:

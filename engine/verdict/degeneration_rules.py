@@ -72,8 +72,11 @@ def _lost(before: Structure, after: Structure, *features: str) -> bool:
 
 
 def _no_kernel(before: Structure, after: Structure) -> Measure | None:
+    """Nothing of its own runs on the device any more, and no library instead."""
     old = before.count("kernels")
-    return Measure(old, 0, 1.0, "kernels") if old and not after.count("kernels") else None
+    if not old or after.count("kernels") or _gained(before, after, ("libraries",)):
+        return None
+    return Measure(old, 0, 1.0, "kernels")
 
 
 def _host_work(before: Structure, after: Structure) -> Measure | None:

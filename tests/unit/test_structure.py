@@ -10,6 +10,7 @@ import pytest
 from beaver_tui.state import structuretext
 from engine.corpora import builtin_folder
 from engine.extract import extract
+from engine.verdict.degeneration import lens
 from engine.verdict.structure import compare, constants_changed, findings, structure
 from engine.verdict.structure_rules import FEATURES
 
@@ -306,10 +307,25 @@ def test_changes_in_words():
         "128-bit loads fewer (2 -> 1)",
     )
     assert findings(compare(after, before)) == ()
-    assert (
-        structuretext.verdict_line("passed", 0.3149, changes)
-        == "passes, 0.31x, lost: shared tiling (2 -> 0); fewer: 128-bit loads (2 -> 1); fell back to: loops run by one thread (0 -> 1)"
+
+
+def test_the_verdict_in_one_line():
+    before = structure(source("__shared__ float a[4], b[4]; a[0] = b[0]; float4* p; __syncthreads();"))
+    after = structure(
+        source("x[0] = 1;").replace(b"go(float* x, int n) {", b"go(float* x, int n) { cudaDeviceSynchronize();")
     )
+    found = lens(before, after)
+    assert (
+        structuretext.verdict_line("passed", 0.3149, found)
+        == "passes, 0.31x, lost: shared tiling (2 -> 0), 128-bit loads (1 -> 0); fell back to: waits on the host (0 -> 1)"
+    )
+    assert structuretext.evidence(found, "start", "this") == [
+        "lost shared tiling (2 -> 0)  start 1 · this 1",
+        "lost 128-bit loads (1 -> 0)  start 1 · this 1",
+        "fell back to waits on the host (0 -> 1)  this 2",
+        "degeneration score 0.82",
+    ]
+    assert structuretext.evidence((), "start", "this") == []
 
 
 def test_a_computation_on_the_host_is_a_lost_kernel():
