@@ -42,7 +42,7 @@ class NewRun(Dialog[Wish | None]):
         with Vertical(classes="dialog wide form"):
             yield Label("A new live run", classes="title")
             yield from _row("task", Field(wish.task, "softmax_rows", compact=True, id="task", suggester=tasks))
-            yield from _hint("its id: the right arrow completes it, beaver-tui tasks lists all")
+            yield from _hint("its id; the right arrow completes it")
             yield from _row("fixer", Field(wish.fixer, compact=True, id="fixer"))
             yield from _hint("scripted:good, human:FOLDER, chat:MODEL@URL, replay:RUN")
             yield from _row("mode", Setting(list(_MODES.items()), wish.mode, id="mode"))

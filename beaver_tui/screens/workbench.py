@@ -150,7 +150,9 @@ class Workbench(Steering):
     def _narrow_line(self, rows: Sequence[StepRow]) -> Text:
         facts = self.session.facts(self.session.position)
         text = glyph_line(self.app.theme_variables, rows, self.session.position)
-        text.append(f"  {category_sign(facts.category)} {facts.category}")
+        row = rows[self.session.position]
+        said = f"{category_sign(facts.category)} {facts.category}" if facts.category else "" if row.over else row.phase
+        text.append(f"  {said}")
         if self.session.alert is not None:
             text.append(f"  {sign('signal')} {self.session.alert.signal}", style=self.app.theme_variables["warning"])
         return text

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from textual.pilot import Pilot
@@ -28,11 +28,10 @@ from tests.support.until import until_async
 H200 = Path("h200")
 """The stored run, relative to the folder that the fixture ``at_fixtures`` goes to: no path of a machine is on the screen."""
 
-DIALOGS = ("proposal", "errors")
-"""Scopes of dialogs: nothing but their own keys can be pressed, the palette's neither."""
+PRESSED: dict[str, str] = {}
+"""The test of each action, by the action's id."""
 
-PRESSED: set[str] = set()
-"""Ids of the keys that have a test."""
+Test = TypeVar("Test", bound=Callable[..., object])
 
 
 class Bench(BeaverApp):
@@ -134,14 +133,19 @@ class Way:
         await driver.pilot.pause()
 
 
-def presses(name: str) -> pytest.MarkDecorator:
+def presses(name: str) -> Callable[[Test], Test]:
     """For a test of the action ``name``: it is done with every one of its keys, and from the palette."""
-    PRESSED.add(name)
     key = next(key for key in KEYS if key.id == name)
     ways = key.keys.split(",")
-    if key.scope not in DIALOGS and name != "app.palette":
+    if name != "app.palette":
         ways.append("palette")
-    return pytest.mark.parametrize("do", [Way(key, way) for way in ways], ids=[f"{name}-{way}" for way in ways])
+
+    def record(test: Test) -> Test:
+        PRESSED[name] = test.__name__
+        ids = [f"{name}-{way}" for way in ways]
+        return pytest.mark.parametrize("do", [Way(key, way) for way in ways], ids=ids)(test)
+
+    return record
 
 
 def selected_row(driver: Driver) -> int:

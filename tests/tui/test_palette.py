@@ -8,6 +8,7 @@ from textual.command import CommandPalette
 from beaver_tui.keymap import KEYS
 from beaver_tui.palette import Actions
 from beaver_tui.widgets.codeview import CodeView
+from beaver_tui.widgets.reach import keys_here
 from tests.support.workbench import Driver, stored, whole_run, workbench
 
 pytestmark = pytest.mark.usefixtures("at_fixtures")
@@ -16,18 +17,18 @@ pytestmark = pytest.mark.usefixtures("at_fixtures")
 async def actions(bench: Driver) -> list[str]:
     """The ids of what the palette offers, in its order."""
     helps = [hit.help async for hit in Actions(bench.app.screen).discover()]
-    scopes = bench.app.scopes_of(bench.app.screen, bench.app.focused)
-    return [next(key.id for key in KEYS if key.help == text and key.scope in scopes) for text in helps]
+    here = keys_here(bench.app, bench.app.screen, bench.app.focused)
+    return [next(key.id for key in here if key.help == text) for text in helps]
 
 
 async def test_it_holds_every_action_of_the_runs():
     async with workbench() as bench:
-        assert await actions(bench) == ids("runs", "app")
+        assert await actions(bench) == ids("list", "table", "runs", "app")
 
 
 async def test_it_holds_every_action_of_the_matrix():
     async with workbench(whole_run()) as bench:
-        assert await actions(bench) == ids("sweep", "app")
+        assert await actions(bench) == ids("list", "table", "sweep", "app")
 
 
 @pytest.mark.parametrize(
