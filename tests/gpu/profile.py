@@ -4,7 +4,7 @@
 
 DIR gets machine.json (what was there, and whether a profile works in each sandbox) and, for each task, TASK.json (the events
 that belong to the profile), TASK-report.csv (the profiler's log) and TASK-prompt.txt (the whole prompt of the next iteration).
-About ten seconds a task. Exit code 1 when a task has no figures. tests/fixtures/h200/profile was made by it.
+Exit code 1 when a task has no figures. tests/fixtures/h200/profile was made by it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ PROTOCOL = Protocol(k=2, feedback=Feedback.L4, gate_mode=GateMode.INLOOP, launch
 async def main(out: Path, names: list[str]) -> int:
     out.mkdir(parents=True, exist_ok=True)
     with local_harness(device="cuda") as harness:
-        machine = await look_around(harness)
+        tasks = builtin_tasks()
+        recording = [record(out, tasks[name], harness) for name in names]  # builds side by side, the GPU one at a time
+        machine, *failed = await asyncio.gather(look_around(harness), *recording)
         (out / "machine.json").write_text(json.dumps(machine, indent=1) + "\n")
         print(json.dumps(machine, indent=1), flush=True)
-        tasks = builtin_tasks()
-        return max([await record(out, tasks[name], harness) for name in names])
+        return int(any(failed))
 
 
 async def look_around(harness: Harness) -> dict[str, object]:
@@ -75,8 +76,8 @@ async def look_around(harness: Harness) -> dict[str, object]:
     return seen
 
 
-async def record(out: Path, task: Task, harness: Harness) -> int:
-    """One task through the real loop, until the prompt that shows the figures; 1 when there are none."""
+async def record(out: Path, task: Task, harness: Harness) -> bool:
+    """One task through the real loop, until the prompt that shows the figures; True when there are none."""
     store, kept = MemoryStore(), []
     setting = Setting(task=task, fixer=ScriptedFixer("degenerate"), protocol=PROTOCOL, seed="profile")
     prompt = ""
@@ -92,7 +93,7 @@ async def record(out: Path, task: Task, harness: Harness) -> int:
     figures = [event for event in kept if isinstance(event, ev.Profiled) and event.figures]
     told = [event for event in kept if isinstance(event, ev.FeedbackGiven)]
     print(f"--- {task.id}", *(event.text for event in told), *(event.note for event in told), sep="\n", flush=True)
-    return 0 if figures and prompt else 1
+    return not (figures and prompt)
 
 
 if __name__ == "__main__":
