@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from beaver_tui.authoring.options import PATH
+
 if TYPE_CHECKING:
     from engine.task import Task
 
 
 @click.command()
 @click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
+@click.option("--broken", metavar="DIR", type=PATH, help="Broken candidates, where the corpus is KernelBench.")
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Task ids; may be repeated, like all filters.")
 @click.option("--bucket", "buckets", multiple=True, metavar="NAME", help="Start buckets.")
 @click.option("--category", "categories", multiple=True, metavar="NAME", help="Categories of the broken start.")
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="A JSON array, one object a task; with --stats one object.")
 def tasks(
     corpus: str | None,
+    broken: Path | None,
     tasks: tuple[str, ...],
     buckets: tuple[str, ...],
     categories: tuple[str, ...],
@@ -37,7 +41,7 @@ def tasks(
     as_json: bool,
 ) -> int:
     """List the tasks of a corpus."""
-    from engine.corpora import builtin_folder, load_corpus
+    from engine.corpora import builtin_folder, load_corpus, with_broken
 
     if schema:
         from engine.task import TaskSpec
@@ -46,6 +50,7 @@ def tasks(
         return 0
     if corpus is not None and not corpus.strip():
         raise click.UsageError("--corpus: must not be empty; without --corpus the built-in tasks are listed")
+    corpus = with_broken(corpus, broken)
     found = load_corpus(builtin_folder() if corpus is None else Path(corpus), strict=False)
     filters = {"start_bucket": buckets, "category": categories, "operation": operations, "backend": backends}
     selected = found.select(tasks) if tasks else [task for _, task in sorted(found.tasks.items())]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
+@click.option("--broken", metavar="DIR", type=PATH, help="Broken candidates, where the corpus is KernelBench.")
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Task ids to verify; may be repeated.")
 @repeat(1, "Examinations of the broken start and the reference.")
 @where
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--markdown", metavar="FILE", type=PATH, help="Write this device's section of that file.")
 def verify(
     corpus: str | None,
+    broken: Path | None,
     tasks: tuple[str, ...],
     repeat: int,
     device: str,
@@ -56,12 +58,13 @@ def verify(
     """
     from dataclasses import replace
 
-    from engine.corpora import builtin_folder, load_corpus
+    from engine.corpora import builtin_folder, load_corpus, with_broken
     from engine.local import local_harness
     from engine.verify import Effort, Verification, default_state, open_state, unreadable
 
     if corpus is not None and not corpus.strip():
         raise click.UsageError("--corpus: must not be empty; without --corpus the built-in tasks are verified")
+    corpus = with_broken(corpus, broken)
     found = load_corpus(builtin_folder() if corpus is None else Path(corpus), strict=False)
     chosen = found.select(tasks) if found.tasks or tasks else []
     bad = [row for problem in found.problems for row in unreadable(problem)] if not tasks else []

@@ -11,11 +11,18 @@ from beaver_tui import __version__
 from beaver_tui.batch.play import play
 from beaver_tui.batch.printers import FORMATS
 from beaver_tui.state.lines import one_line
+from engine.corpora import with_broken
 from engine.sweep.opening import Options, open_sweep
 
 
 @click.command()
 @click.option("--corpus", metavar="PATH", help="Folder of tasks (default: the built-in corpus).")
+@click.option(
+    "--broken",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Broken candidates, where the corpus is KernelBench.",
+)
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Task ids to play; may be repeated.")
 @click.option("--fixer", "fixers", multiple=True, metavar="NAME", help="Fixer to play; may be repeated.")
 @click.option(
@@ -67,12 +74,13 @@ from engine.sweep.opening import Options, open_sweep
 @click.option("--seed", metavar="TEXT", help="Secret that checkers' inputs come from (default: a fresh one).")
 @click.option("--sandbox", metavar="auto|bubblewrap|namespaces|none", help="Containment of candidates (default: auto).")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output (default: rich on a terminal, else plain).")
-def batch(form: str | None, **given: object) -> int:
+def batch(form: str | None, corpus: str | None, broken: Path | None, **given: object) -> int:
     """Repair broken CUDA programs headless and leave a run that can be archived, resumed and read again.
 
     Exit codes: 0 done, 1 some tasks had infrastructure faults, 2 usage, 130 interrupted (also when nobody reads the output
     any more). One Ctrl+C finishes the running steps and flushes, a second one kills.
     """
+    given["corpus"] = with_broken(corpus, broken)
     opened = open_sweep(msgspec.convert(given, Options), __version__, _warn)
     return play(opened, form)
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from engine.corpora.cudabeaver import Checkout, is_checkout
+from engine.corpora.kernelbench import Problems, is_kernelbench
 from engine.corpora.native import read_flat, read_native
 from engine.errors import TaskError
 from engine.task import Task
@@ -47,19 +48,36 @@ class Corpus:
         return [chosen[name] for name in sorted(chosen)]
 
 
+BROKEN = "#broken="
+"""Joins a clone of KernelBench and the folder of broken candidates: one text, which a run records as its corpus."""
+
+
+def with_broken(corpus: str | None, broken: Path | None) -> str | None:
+    """What --corpus and --broken say together, as one text. Raises TaskError for candidates without a clone."""
+    if broken is None:
+        return corpus
+    if corpus is None:
+        raise TaskError("--broken: goes with --corpus, a clone of KernelBench")
+    return f"{corpus}{BROKEN}{broken.resolve()}"
+
+
 def load_corpus(path: Path, *, strict: bool = True, error_logs: Path | None = None) -> Corpus:
     """Read every task of a folder. With ``strict`` the first fault is raised, else all are collected in ``problems``.
 
     ``error_logs`` holds logs that this machine has captured, ``<task>/error.log`` (verify --write-error-logs), for a layout that
-    has none of its own.
+    has none of its own. For KernelBench ``path`` is the clone and the candidates' folder, joined by BROKEN.
     """
+    whole = path
+    clone, joined, candidates = str(path).rpartition(BROKEN)
+    if joined:
+        path = Path(clone)
     try:
         found = path.is_dir()
     except (OSError, ValueError):  # a name that is too long, or that no file can have
         found = False
     if not found:
         raise TaskError(f"{path}: no such folder; --corpus takes a folder of tasks")
-    corpus = Corpus(path)
+    corpus = Corpus(whole)
     try:
         flat = (path / "input").is_dir() and (path / "prompts").is_dir()
         readers: list[Callable[[], Task]]
@@ -68,6 +86,9 @@ def load_corpus(path: Path, *, strict: bool = True, error_logs: Path | None = No
         elif is_checkout(path):
             checkout = Checkout(path, error_logs)
             readers = [partial(checkout.read, folder) for folder in checkout.folders()]
+        elif is_kernelbench(path):
+            problems = Problems(path, Path(candidates) if joined else None, error_logs)
+            readers = [partial(problems.read, candidate) for candidate in problems.candidates()]
         elif flat:
             stems = sorted(file.stem for file in (path / "input").glob("*.json"))
             readers = [partial(read_flat, path, stem) for stem in stems]
@@ -77,9 +98,12 @@ def load_corpus(path: Path, *, strict: bool = True, error_logs: Path | None = No
             readers = [partial(read_native, folder) for folder in folders]
     except OSError as error:
         raise TaskError(f"{path}: {error.strerror}") from error
+    if joined and not is_kernelbench(path):
+        raise TaskError(f"{path}: --broken goes with a clone of KernelBench, which this is not")
     if not readers:
         raise TaskError(
-            f"{path}: no tasks; expected <task>/input.json, input/ and prompts/ side by side, or a CUDABeaver checkout"
+            f"{path}: no tasks; expected <task>/input.json, input/ and prompts/ side by side, a CUDABeaver checkout, "
+            "or KernelBench (with --broken DIR)"
         )
     for read in readers:
         try:

@@ -7,6 +7,7 @@ from typing import get_args, get_type_hints
 
 import msgspec
 
+from engine.corpora import kernelbench
 from engine.corpora.files import bytes_of, file_tree, text_of
 from engine.errors import TaskError
 from engine.task import Task, TaskSpec
@@ -85,6 +86,8 @@ def _task(
             faults.append(f"{folder / 'input.json'}: shared_files: {name} would replace a file of the testbench")
         else:
             harness[Path(name).name] = shared / name
+    if spec.backend == "kernelbench":
+        harness |= kernelbench.files()
     if spec.solution_file in harness:
         faults.append(f"{testbench / spec.solution_file}: the solution file must not be part of the harness")
     if faults or broken is None:
@@ -99,6 +102,7 @@ def _task(
         checker_files=file_tree(checker) if spec.check is not None else {},
         reference=reference,
         answers=answers if answers.is_dir() else None,
+        libraries=(kernelbench.LIBRARY,) if spec.backend == "kernelbench" else (),
     )
 
 

@@ -13,6 +13,7 @@ _NATIVE = re.compile(r"(?<![\w-])(-arch|--gpu-architecture)([= ])native\b")
 _PYTHON = re.compile(r"(^|&&|\|\||[;|(])(\s*)python(?=\s)", re.MULTILINE)
 """``python`` where the shell looks for a program; systems have python3."""
 
+_TORCH_LIST = re.compile(r"\bTORCH_CUDA_ARCH_LIST=native\b")
 _TORCH_ARCH = re.compile(r"\bset_gpu_arch\(\[[^\]]*\]\)")
 _TORCH_NAMES = {7: "Volta", 8: "Ampere", 9: "Hopper", 10: "Blackwell", 12: "Blackwell"}
 """How KernelBench calls GPUs, by the major compute capability."""
@@ -30,6 +31,7 @@ def adapt(text: str, device: Device, arch: str, python: str = "python3") -> tupl
     changes: list[Callable[[str], tuple[str, str]]] = [
         lambda text: _native(text, device, arch),
         lambda text: _torch(text, device),
+        lambda text: _torch_arch(text, device, arch),
         lambda text: _make(text, device),
         lambda text: _python_of(text, python),
     ]
@@ -54,6 +56,15 @@ def _torch(text: str, device: Device) -> tuple[str, str]:
     wanted = f"set_gpu_arch(['{name}'])"
     changed = _TORCH_ARCH.sub(wanted, text)
     return changed, f"extensions are built for {name}: {wanted}" if changed != text else ""
+
+
+def _torch_arch(text: str, device: Device, arch: str) -> tuple[str, str]:
+    """PyTorch asks the GPU itself only where it sees one: the build of an extension does not."""
+    number = arch.removeprefix("sm_")
+    digits = number.rstrip("af")
+    wanted = f"{digits[:-1]}.{digits[-1:]}{number[len(digits) :]}"
+    changed, count = _TORCH_LIST.subn(f"TORCH_CUDA_ARCH_LIST={wanted}", text)
+    return changed, f"extensions are built for {wanted}, for {device.name}" if count else ""
 
 
 def _make(text: str, device: Device) -> tuple[str, str]:

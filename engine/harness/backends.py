@@ -72,21 +72,19 @@ def _makefiles(task: Task) -> str:
 
 def test_command(task: Task, device: Device) -> Command:
     """What runs in the candidate's sandbox as the test: the driver of a checked task, the whole test of another."""
-    if task.spec.check is not None:
-        return Command(task.spec.check.run)
-    assert task.spec.test_cmd is not None
-    text, rewrites = adapt(task.spec.test_cmd, device, task.spec.arch_exact or device.arch, task_python(task).word)
+    given = task.spec.check.run if task.spec.check is not None else task.spec.test_cmd
+    assert given is not None
+    text, rewrites = adapt(given, device, task.spec.arch_exact or device.arch, task_python(task).word)
     return Command(text, tuple(rewrites))
 
 
 def time_command(task: Task, device: Device) -> str | None:
     """What is launched to time a program, None where a task has nothing of the kind. Tests that print a time are their own."""
     spec = task.spec
-    if spec.check is not None:
-        return spec.check.time
-    if spec.time_cmd is None:
-        return test_command(task, device).text
-    return adapt(spec.time_cmd, device, spec.arch_exact or device.arch, task_python(task).word)[0]
+    given = spec.check.time if spec.check is not None else spec.time_cmd
+    if given is None:
+        return test_command(task, device).text if spec.check is None else None
+    return adapt(given, device, spec.arch_exact or device.arch, task_python(task).word)[0]
 
 
 def sanitizer_command(program: Path, tool: str, test: str) -> str:

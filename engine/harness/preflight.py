@@ -19,6 +19,9 @@ from engine.task import Task
 
 _LACKS = ("min_sm", "arch_exact", "requires")
 
+_ON_GPU = ("kernelbench", "defpy")
+"""Backends whose tests give PyTorch tensors of a GPU to the solution."""
+
 _SANITIZER = "program:compute-sanitizer"
 
 _DYNAMIC_LOADING = ("dlopen", "dlsym", "dlvsym", "dlmopen")
@@ -53,6 +56,9 @@ def _machine(task: Task, device: Device, toolkit: Toolkit | None) -> Iterator[st
         yield f"min_sm: the task needs sm_{spec.min_sm}, {device.name} is sm_{device.sm}"
     if device.sm and spec.arch_exact and not re.fullmatch(rf"sm_{device.sm}[af]?", spec.arch_exact):
         yield f"arch_exact: the task needs {spec.arch_exact}, {device.name} is sm_{device.sm}"
+    if device.kind == "cpu" and spec.backend in _ON_GPU and "module:torch" in spec.requires:
+        yield "requires: module:torch on a GPU: PyTorch's kernels are machine code"
+        return
     python = task_python(task)
     for need in spec.requires:
         kind, _, name = need.partition(":")

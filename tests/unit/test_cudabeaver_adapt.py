@@ -9,7 +9,7 @@ import pytest
 from engine.corpora import load_corpus
 from engine.devices.base import Device
 from engine.harness.adapt import adapt
-from engine.harness.backends import build_command, sanitizer_command
+from engine.harness.backends import build_command, sanitizer_command, time_command
 from engine.harness.backends import test_command as command_of_test
 from engine.harness.preflight import machine_lacks, preflight
 from engine.task import Task
@@ -29,6 +29,8 @@ def only(root: Path, family: str) -> Task:
         (120, "nvcc --gpu-architecture native a.cu", "nvcc --gpu-architecture sm_120 a.cu"),
         (90, "set_gpu_arch(['Blackwell'])", "set_gpu_arch(['Hopper'])"),
         (89, "set_gpu_arch(['Blackwell'])", "set_gpu_arch(['Ada'])"),
+        (90, "export TORCH_CUDA_ARCH_LIST=native A=b; true", "export TORCH_CUDA_ARCH_LIST=9.0 A=b; true"),
+        (120, "TORCH_CUDA_ARCH_LIST=native ninja", "TORCH_CUDA_ARCH_LIST=12.0 ninja"),
         (80, "make GPU=RTX5070 clean && make GPU=RTX5070", "make GPU=A100 clean && make GPU=A100"),
         (90, "python a.py && python b.py", "python3 a.py && python3 b.py"),
     ],
@@ -60,12 +62,26 @@ def test_a_gpu_that_the_makefiles_do_not_know_keeps_the_authors_name():
 
 def test_the_test_is_adapted_too(tmp_path: Path):
     command = command_of_test(only(tmp_path, "kernelbench"), H200)
-    assert "set_gpu_arch(['Hopper'])" in command.text
-    assert command.rewrites == ("extensions are built for Hopper: set_gpu_arch(['Hopper'])", "python is python3")
+    assert command.text.endswith("; python3 -I beaver_kernelbench/judge.py test 5")
+    assert command.rewrites == ("extensions are built for 9.0, for H200", "python is python3")
 
 
-def test_extensions_are_built_in_the_workspace(tmp_path: Path):
-    assert 'TORCH_EXTENSIONS_DIR="$PWD/' in command_of_test(only(tmp_path, "kernelbench"), H200).text
+def test_an_architecture_specific_extension_is_built_for_it():
+    text, _ = adapt("export TORCH_CUDA_ARCH_LIST=native; x", H200, "sm_90a")
+    assert text == "export TORCH_CUDA_ARCH_LIST=9.0a; x"
+
+
+def test_extensions_are_built_once_in_the_build_step_and_shared_with_nobody(tmp_path: Path):
+    task = only(tmp_path, "kernelbench")
+    assert build_command(task, H200).text.endswith(" && python3 beaver_kernelbench/build.py solution.py problem.py")
+    assert 'TORCH_EXTENSIONS_DIR="${TMPDIR:-/tmp}/' in command_of_test(task, H200).text
+
+
+def test_the_driver_of_a_checked_task_is_adapted_too(make_task):
+    check = {"generate": "python3 check.py generate", "run": "python a.py", "compare": "python3 check.py compare"}
+    task = make_task(spec={"check": {**check, "time": "python a.py time"}})
+    assert command_of_test(task, H200).text == "python3 a.py"
+    assert time_command(task, H200) == "python3 a.py time"
 
 
 def test_a_makefile_that_names_its_architectures_keeps_them(tmp_path: Path):

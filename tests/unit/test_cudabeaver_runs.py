@@ -10,22 +10,13 @@ import pytest
 
 from engine import events as ev
 from engine.corpora import load_corpus
+from engine.devices.choose import choose_device
 from engine.harness.examine import Harness
+from engine.harness.preflight import machine_lacks, preflight
 from engine.task import Task
 from engine.verdict import Category, classify
 from tests.support.checkouts import SOLUTION, write_checkout, write_instance
 from tests.support.examining import examine
-
-KERNELBENCH = """\
-def set_gpu_arch(names):
-    source = open("solution.py").read()
-    print(names)
-    if "undeclared" in source:
-        print("compiled=False correctness=False metadata={'compilation_error': RuntimeError(\\"Error building extension 'x'\\")}")
-        raise SystemExit(1)
-    print("compiled=True correctness=" + str("right" in source) + " metadata={'correctness_issue': 'Output mismatch'}")
-    raise SystemExit(0 if "right" in source else 1)
-"""
 
 
 def without_needs(task: Task) -> Task:
@@ -33,33 +24,20 @@ def without_needs(task: Task) -> Task:
     return replace(task, spec=msgspec.structs.replace(task.spec, requires=[]))
 
 
-@pytest.fixture
-def kernelbench(tmp_path: Path) -> Task:
+async def test_what_was_rewritten_is_in_the_evidence(tmp_path: Path, harness: Harness):
     write_checkout(tmp_path, "kernelbench")
-    (tmp_path / "harness/_vendor/kernelbench/utils.py").write_text(KERNELBENCH)
-    (found,) = load_corpus(tmp_path).tasks.values()
-    return without_needs(found)
-
-
-@pytest.mark.parametrize(
-    ("code", "category"),
-    [
-        (b"right = 1", Category.PASSED),
-        (b"undeclared = 1", Category.BUILDABILITY),
-        (b"other = 1", Category.FUNCTIONAL_CORRECTNESS),
-    ],
-)
-async def test_kernelbench_builds_inside_the_test(kernelbench: Task, harness: Harness, code: bytes, category: Category):
-    evidence, _ = await examine(harness, kernelbench, code)
-    assert classify(evidence).category == category
-
-
-async def test_what_was_rewritten_is_in_the_evidence(kernelbench: Task, harness: Harness):
-    evidence, events = await examine(harness, kernelbench, b"right = 1")
+    (task,) = load_corpus(tmp_path).tasks.values()
+    _, events = await examine(harness, without_needs(task), b"right = 1")
     built = next(event for event in events if isinstance(event, ev.Built))
-    assert built.rewrites == ["python is python3", "extensions are built for Hopper: set_gpu_arch(['Hopper'])"]
-    assert evidence.test is not None
-    assert evidence.test.stdout.startswith("['Hopper']\n")
+    assert built.rewrites == [f"extensions are built for 9.0, for {harness.device.name}", "python is python3"]
+
+
+@pytest.mark.parametrize("family", ["kernelbench", "flashattention"])
+def test_the_cpu_device_runs_no_pytorch(tmp_path: Path, family: str):
+    write_checkout(tmp_path, family)
+    (task,) = load_corpus(tmp_path).tasks.values()
+    findings = preflight(task, task.broken, choose_device("cpu"), None)
+    assert machine_lacks(findings) == "requires: module:torch on a GPU: PyTorch's kernels are machine code"
 
 
 @pytest.mark.parametrize(("printed", "category"), [("T", Category.PASSED), ("F", Category.FUNCTIONAL_CORRECTNESS)])

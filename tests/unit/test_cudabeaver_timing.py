@@ -138,13 +138,13 @@ def test_a_timing_command_without_a_parser_is_a_fault(make_task):
         make_task(spec={"check": None, "test_cmd": "./driver", "time_cmd": "./driver t"})
 
 
-def test_kernelbench_times_its_own_reference(tmp_path: Path):
+def test_the_judge_of_kernelbench_times_the_reference_too(tmp_path: Path):
     write_checkout(tmp_path, "kernelbench")
-    (name,) = load_corpus(tmp_path).tasks
-    write_spec(tmp_path, name, "kernelbench_eval_result", "python -c 'evaluate()'")
-    spec = load_corpus(tmp_path).tasks[name].spec
-    assert spec.time_cmd is not None
-    assert spec.time_cmd.startswith('export TORCH_EXTENSIONS_DIR="$PWD/')
-    said = "compiled=True runtime=2.0 runtime_stats={'mean': 2.5, 'std': 0.1} ref_runtime=4.0 ref_runtime_stats={'mean': 5.0, 'std': 0.1}"
-    assert parse_time(spec.timing_parser or "", said) == 2.5
-    assert parse_time(spec.reference_parser or "", said) == 5.0
+    (task,) = load_corpus(tmp_path).tasks.values()
+    assert task.spec.time_cmd is not None
+    assert task.spec.time_cmd.endswith("judge.py time 1")
+    said = (
+        "sealed 5f\ncompiled=True correctness=True trials=1\nKernel time: 2.5 ms\nReference time: 5.0 ms\nopened 6e\n"
+    )
+    assert parse_time(task.spec.timing_parser or "", said) == 2.5
+    assert parse_time(task.spec.reference_parser or "", said) == 5.0

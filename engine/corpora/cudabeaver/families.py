@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from engine.corpora.kernelbench import commands
 from engine.task import Backend, Budgets, CategoryName
 
 TORCH = ("module:torch", "module:numpy")
@@ -27,11 +28,13 @@ class Family:
     """How the tasks of a family run. Commands that are None stand in a task's input.json.
 
     ``requires`` is added to what a task's own commands show, ``evidence`` is what a pass must print;
-    where the family ``times_itself``, it launches the reference beside the solution and prints both times. ``own`` are files of this package that the workspace needs.
+    where the family ``times_itself``, it launches the reference beside the solution and prints both times. ``own`` are files of this package that the workspace needs,
+    ``after_build`` what is done once the task's own build command has ended well.
     """
 
     backend: Backend
     build: str | None = None
+    after_build: str | None = None
     test: str | None = None
     before: str = ""
     requires: tuple[str, ...] = ()
@@ -71,13 +74,16 @@ FAMILIES: dict[str, Family] = {
     "cusparse": _NVCC,
     # its comparison ends with 0 whatever it found: only its last line says
     "cudabench": Family("nvcc", requires=TORCH, evidence=r"^T\s*\Z", budgets=_SLOW_TEST),
+    # the checkout's own static check, then our build and judge: its evaluation shares a process with the solution
     "kernelbench": Family(
         "kernelbench",
-        before=f"{_EXPORTS}; ",
-        requires=(*TORCH, "module:dotenv", "module:tqdm", "module:requests", "module:pydantic", "program:ninja"),
+        after_build=commands.BUILD,
+        before=f'export PYTHONPATH="$PWD/checkout"; {commands.EXPORTS}',
+        requires=commands.REQUIRES,
         libraries=(("checkout/kernelbench", "harness/_vendor/kernelbench"),),
-        evidence=r"^compiled=True correctness=True\b",
-        budgets=_SLOW_TEST,
+        evidence=commands.EVIDENCE,
+        times_itself=True,
+        budgets=Budgets(build=600, test=600, sanitizer=600),
     ),
     "cutlass": Family(
         "make",

@@ -6,15 +6,18 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engine.corpora import kernelbench
 from engine.corpora.cudabeaver.families import CATEGORY_OF_BUCKET, FAMILIES, Family, needs_of
 from engine.corpora.cudabeaver.layout import Inputs, Instance, faults_of, inner, read_json, source_model
 from engine.corpora.cudabeaver.timing import Timing, own_timing, read_timing
 from engine.corpora.files import bytes_of, file_tree, text_of
+from engine.corpora.kernelbench.reader import TRIALS
 from engine.errors import TaskError
 from engine.task import Task, TaskSpec
 from engine.text import slug
 
 _OWN_FILES = Path(__file__).parent / "workspace"
+_TRIALS = re.compile(r"\bnum_correct_trials=([1-9][0-9]?)\b")
 _ELF = b"\x7fELF"
 _COMMENTS = re.compile(rb"//[^\n]*|/\*.*?\*/|^\s*#(?!include|define|pragma|if)[^\n]*", re.DOTALL | re.MULTILINE)
 
@@ -69,7 +72,11 @@ class Checkout:
             error_log=self._error_log(spec.task_id),
             harness_files={**_harness(given, spec.solution_file), **self._beside(family), **_own(family, timing)},
             reference=_solution(inner(folder, instance.files.reference, "reference"), given, spec.solution_file),
-            libraries=(*(place for place, _ in family.libraries), *(["timing"] if timing and timing.own else [])),
+            libraries=(
+                *(place for place, _ in family.libraries),
+                *(["timing"] if timing and timing.own else []),
+                *([kernelbench.LIBRARY] if family.backend == "kernelbench" else []),
+            ),
         )
 
     def _beside(self, family: Family) -> dict[str, Path]:
@@ -91,12 +98,16 @@ class Checkout:
 def _own(family: Family, timing: Timing | None) -> dict[str, Path]:
     """Files of ours in a workspace."""
     names = (*family.own, *(timing.own if timing is not None else ()))
-    return {name: _OWN_FILES / name for name in names}
+    judges = kernelbench.files() if family.backend == "kernelbench" else {}
+    return {name: _OWN_FILES / name for name in names} | judges
 
 
 def _spec(instance: Instance, inputs: Inputs, family: Family, timing: Timing | None) -> TaskSpec:
-    build = family.build or inputs.build_command
+    build = " && ".join(part for part in (family.build or inputs.build_command, family.after_build) if part)
     test = family.test or inputs.test_command
+    if family.backend == "kernelbench":
+        given = _TRIALS.search(test)
+        test = kernelbench.judged(int(given[1]) if given else TRIALS)
     return TaskSpec(
         task_id=instance.id,
         source=instance.task_family,
