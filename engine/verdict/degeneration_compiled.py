@@ -70,6 +70,16 @@ _TESTS: Final[dict[str, _Test]] = {
     "atomics": _atomics,
 }
 """Kinds of the source that compiled code can confirm or refute."""
+_CLASSES: Final[dict[str, tuple[str, ...]]] = {
+    "tensor_cores": ("tensor",),
+    "async_copies": ("async_copies",),
+    "vector_loads": ("wide_loads",),
+    "shared_tiling": ("shared_loads", "matrix_loads"),
+    "warp_shuffles": ("shuffles",),
+    "precision": ("double",),
+    "atomics": ("atomics",),
+}
+"""The instructions that show each of them."""
 _OWN: Final[dict[str, tuple[str, float, _Test]]] = {
     "spills": ("bytes of spilled registers", 0.3, _spills),
     "registers": ("registers of a thread", 0.15, _registers),
@@ -93,7 +103,7 @@ def with_compiled(findings: tuple[Finding, ...], before: Compiled, after: Compil
             kept.append(finding)
         elif test(before, after) is not None:
             kept.append(replace(finding, seen_in=BOTH))
-        elif not _seen(finding.kind, before):
+        elif not _refuted(finding, before, after):
             kept.append(finding)
     known = {finding.kind for finding in kept}
     table = {kind.name: kind for kind in KINDS}
@@ -110,16 +120,14 @@ def with_compiled(findings: tuple[Finding, ...], before: Compiled, after: Compil
     return tuple(kept) if any(finding.kind not in supporting for finding in kept) else ()
 
 
-def _seen(kind: str, before: Compiled) -> bool:
-    """Whether the baseline's compiled code shows what the source says it had: only then can it refute a loss."""
-    classes = {
-        "tensor_cores": ("tensor",),
-        "async_copies": ("async_copies",),
-        "vector_loads": ("wide_loads",),
-        "shared_tiling": ("shared_loads", "matrix_loads"),
-        "warp_shuffles": ("shuffles",),
-    }
-    return kind not in classes or any(before.count(name) for name in classes[kind])
+def _refuted(finding: Finding, before: Compiled, after: Compiled) -> bool:
+    """Whether the instructions are still there, half of them at least, that the source has lost all sight of. What the source only
+    has less of is not refuted: unrolling alone makes many instructions of few. A fallback is refuted when there is none of it."""
+    classes = _CLASSES[finding.kind]
+    old, new = (sum(side.count(name) for name in classes) for side in (before, after))
+    if finding.fallback:
+        return not new
+    return finding.after == 0 and old > 0 and new * 2 >= old
 
 
 def _alone(kind: str, words: str, weight: float, counts: _Counts, fallback: bool) -> Finding:
