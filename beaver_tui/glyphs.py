@@ -39,6 +39,8 @@ SIGNS: dict[str, tuple[str, str]] = {
     "pin": ("⚑", "P"),
     "best": ("★", "*"),
     "lost": ("▲", "^"),
+    "yes": ("✓", "+"),
+    "no": ("✗", "-"),
 }
 
 _ascii = False

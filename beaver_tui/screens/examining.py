@@ -17,6 +17,7 @@ from beaver_tui.live import on_demand
 from beaver_tui.live.on_demand import Subject
 from beaver_tui.opened import Opened
 from beaver_tui.screens.modals import Ask, Confirm
+from beaver_tui.state.speedtext import timed_lines
 from engine import events as ev
 from engine.authoring.patch import Fix, bring_home
 from engine.errors import BeaverError
@@ -119,9 +120,9 @@ class Examining(Screen[None]):
 
     async def _time(self, subject: Subject, code: bytes, step: int) -> tuple[str, str]:
         timed = await on_demand.time(subject, code, step, self._judged(step))
-        line = timed_line(timed)
-        samples = f"reference ms: {timed.reference_ms}\ncandidate ms: {timed.candidate_ms}"
-        return line, f"{line}\n{samples}" if timed.candidate_ms else line
+        self.opened.session.add_measurement(step, timed)
+        self.show(frozenset({"facts"}))
+        return timed_line(timed), "\n".join(["timed by hand", *timed_lines(timed)])
 
     async def _profile(self, subject: Subject, code: bytes, step: int) -> tuple[str, str]:
         profiled = await on_demand.profile(subject, code, step, self._judged(step))

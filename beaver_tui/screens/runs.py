@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from beaver_tui.glyphs import category_sign, sign
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import open_stored
+from beaver_tui.screens.settling import settle
 from beaver_tui.state.catalog import Catalog, CatalogRow
 from beaver_tui.state.query import QueryError, parse
 from beaver_tui.state.status import DAMAGED, PASSED, RUNNING, STOPPED
@@ -112,7 +113,9 @@ class Runs(Screen[None]):
             for key, row in shown.items():
                 if row is not before[key]:
                     table.change(key)
-        self.loaded = True
+        if not self.loaded:
+            self.loaded = True
+            settle(keep=not self.app.is_headless)
         running = sum(row.status == RUNNING for row in rows)
         count = f"{len(shown)} of {len(rows)} trajectories" if self._query else f"{len(rows)} trajectories"
         self.query_one(TopLine).show(("runs", str(self._folder)), count, f"LIVE {running}" if running else "")

@@ -17,7 +17,7 @@ from beaver_tui.widgets.logview import LogView
 from beaver_tui.widgets.structureview import StructureView
 from beaver_tui.widgets.tabline import TabLine
 
-VIEWS = ("Diff", "Code", "Structure", "Prompt", "Reply")
+VIEWS = ("Diff", "Code", "Structure", "Speed", "Prompt", "Reply")
 LOGS = ("Build", "Test", "Sanitizer", "Profile")
 _LOG_OF_PHASE = {"building": "Build", "testing": "Test", "sanitizing": "Sanitizer", "timing": "Profile"}
 _LOG_OF_STAGE = {"build": "Build", "preflight": "Build", "sanitizer": "Sanitizer"}
@@ -43,6 +43,7 @@ class StepPanes(Vertical):
             yield DiffView(id="diff")
             yield CodeView(id="code")
             yield StructureView(id="structure")
+            yield LogView(id="speed")
             yield LogView(id="prompt")
             yield LogView(id="reply")
         yield TabLine(LOGS, "Build", id="logs")
@@ -74,6 +75,8 @@ class StepPanes(Vertical):
             self._show_source()
         if changes & {"source", "facts"} and self._view == "structure":
             self._show_structure()
+        if "facts" in changes and self._view == "speed":
+            self.query_one("#speed", LogView).show(LogText(session.speed_text(step)), from_start=True)
         if "prompt" in changes and self._view == "prompt":
             self.query_one("#prompt", LogView).show(LogText(session.prompt(step)), from_start=True)
         if "reply" in changes and self._view == "reply":
@@ -103,14 +106,16 @@ class StepPanes(Vertical):
     # logs
 
     def open_log_of_step(self) -> None:
-        """Open the log that says most about the step: of what is going on, or of where it ended."""
+        """Open the log that says most about the step: of what is going on, or of where it ended. ``show`` draws it."""
         self.log_is_chosen = False
         row = self._session.rows[self._session.position]
         name = _LOG_OF_PHASE.get(row.phase, "")
         if row.number and row.phase == "closed":
             name = _LOG_OF_STAGE.get(self._session.facts(row.number).stage, "Test")
         if name:
-            self.query_one("#logs", TabLine).choose(name)
+            # at once, and not by a message: the screen would be laid out for it a second time
+            self.query_one("#logs", TabLine).mark(name)
+            self.query_one("#log", ContentSwitcher).current = f"log-{name.lower()}"
 
     def _show_active_log(self) -> None:
         line = self.query_one("#logs", TabLine)
@@ -140,7 +145,7 @@ class StepPanes(Vertical):
     def _view_chosen(self, event: TabLine.Chosen) -> None:
         self.query_one("#view", ContentSwitcher).current = event.name.lower()
         self._logs.pop("reply", None)
-        self.show(frozenset({"source", "prompt", "reply"}))
+        self.show(frozenset({"source", "facts", "prompt", "reply"}))
 
     @on(TabLine.Chosen, "#logs")
     def _log_chosen(self, event: TabLine.Chosen) -> None:
@@ -151,6 +156,9 @@ class StepPanes(Vertical):
         """Open a log by hand; it stays open for this step."""
         self.log_is_chosen = True
         self.query_one("#logs", TabLine).choose(name.capitalize())
+
+    def choose_view(self, name: str) -> None:
+        self.query_one("#views", TabLine).choose(name)
 
     def next_view(self) -> None:
         self.query_one("#views", TabLine).step(1)

@@ -20,7 +20,7 @@ from beaver_tui.screens.errors import Errors
 from beaver_tui.screens.modals import Ask
 from beaver_tui.screens.steering import Steering
 from beaver_tui.screens.steppanes import StepPanes
-from beaver_tui.state.changes import EVERYTHING
+from beaver_tui.state.changes import EVERYTHING, LOG_CHANGES
 from beaver_tui.state.reproduction import reproduction
 from beaver_tui.state.session import Base, Session
 from beaver_tui.state.steps import StepRow
@@ -108,6 +108,7 @@ class Workbench(Steering):
             changes |= EVERYTHING
         elif self._phase != phase and not self.panes.log_is_chosen:
             self.panes.open_log_of_step()
+            changes |= LOG_CHANGES
         if was != self.session.live:
             self.opened.reveal()
             changes |= EVERYTHING
@@ -237,12 +238,15 @@ class Workbench(Steering):
     def action_pin(self) -> None:
         self.session.pin(self.session.position)
         self.session.base = Base.PINNED
-        self.notify(f"{sign('pin')} step {self.session.position} is what diffs are against")
-        self.show(frozenset({"source"}))
+        self.notify(f"{sign('pin')} step {self.session.position} is what diffs and times are against")
+        self.show(frozenset({"source", "facts"}))
 
     def action_against(self) -> None:
         self.session.cycle_base()
         self.show(frozenset({"source"}))
+
+    def action_speed(self) -> None:
+        self.panes.choose_view("Speed")
 
     def action_put_away(self) -> None:
         self.session.dismiss_alert()

@@ -6,9 +6,9 @@ from beaver_tui.state.flowing import Flowed
 from beaver_tui.state.steplogs import LOGS
 from engine import events as ev
 
-_LOGS = frozenset(f"log:{name}" for name in LOGS)
+LOG_CHANGES = frozenset(f"log:{name}" for name in LOGS)
 
-EVERYTHING = frozenset({"steps", "facts", "source", "prompt", "reply", "alert"}) | _LOGS
+EVERYTHING = frozenset({"steps", "facts", "source", "prompt", "reply", "alert"}) | LOG_CHANGES
 
 _CHANGES: dict[type[ev.Event], frozenset[str]] = {
     ev.TrajectoryOpened: EVERYTHING,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beaver_tui.state.lines import one_line, readable, shortened
+from beaver_tui.state.pcurve import p_curve
+from beaver_tui.state.speedtext import Speed, beside_line
 from beaver_tui.state.steps import StepRow, gate_of
 from engine.stopping import RESUBMITTED, stopped_by_signal
 from engine.trajectory import Iteration, Trajectory
@@ -21,7 +23,9 @@ class Facts:
     ``from_category`` is the step before's. ``armed`` says how near the threshold signals were after this step: (name, have,
     need). ``stage`` is where the evidence came from. ``budget_left`` counts iterations still to come; ``best`` is the step that got farthest up to this one. ``samples``
     and ``reference_samples`` are milliseconds of one launch each; ``tokens`` and ``cost`` (US dollars, None when no price is known)
-    add up all replies up to this step. ``findings`` are of the code's structure.
+    add up all replies up to this step. ``findings`` are of the code's structure. ``interval`` is that of the speedup (95 %);
+    ``beside`` compares with the pinned step; ``flags`` are what to know before a time is believed; ``passes_up_to`` is the highest
+    threshold of the p-curve at which a step of the trajectory passes.
     """
 
     from_category: str = ""
@@ -39,6 +43,10 @@ class Facts:
     gate: str = ""
     speedup: float | None = None
     cv: float | None = None
+    interval: tuple[float, ...] = ()
+    beside: str = ""
+    flags: tuple[str, ...] = ()
+    passes_up_to: float | None = None
     samples: tuple[float, ...] = ()
     reference_samples: tuple[float, ...] = ()
     tokens: int = 0
@@ -61,13 +69,14 @@ class Alert:
     choices: tuple[tuple[str, str], ...]
 
 
-def facts_of(trajectory: Trajectory, rows: list[StepRow], step: int) -> Facts:
-    """The facts of ``step``, of whose trajectory ``rows`` are the rows. Later iterations take no part in them."""
+def facts_of(trajectory: Trajectory, rows: list[StepRow], step: int, speed: Speed | None = None) -> Facts:
+    """The facts of ``step``, of whose trajectory ``rows`` are the rows. Later iterations take no part in them. ``speed`` is what is
+    known of its time beside the trajectory's own events."""
     row = rows[step]
     played = trajectory.iterations[:step]
     iteration = played[-1] if played else None
     verdict = iteration.verdict if iteration is not None else None
-    timed = iteration.timed if iteration is not None else None
+    timed = speed.timed if speed is not None else iteration.timed if iteration is not None else None
     opened, closed = trajectory.opened, trajectory.closed
     tokens, cost = spent(played)
     return Facts(
@@ -83,9 +92,13 @@ def facts_of(trajectory: Trajectory, rows: list[StepRow], step: int) -> Facts:
         signals=row.signals,
         budget_left=budget_left(trajectory, played),
         best=best_step(rows[: step + 1]),
-        gate=gate_of(iteration) if iteration is not None else "",
-        speedup=row.speedup,
+        gate=gate_of(iteration, timed) if iteration is not None else "",
+        speedup=timed.speedup if timed is not None else None,
         cv=timed.cv if timed is not None else None,
+        interval=tuple(timed.interval) if timed is not None else (),
+        beside=beside_line(speed.beside) if speed is not None and speed.beside is not None else "",
+        flags=tuple(one_line(flag) for flag in timed.flags) if timed is not None else (),
+        passes_up_to=_passes_up_to(trajectory, played),
         samples=tuple(timed.candidate_ms) if timed is not None else (),
         reference_samples=tuple(timed.reference_ms) if timed is not None else (),
         tokens=tokens,
@@ -94,6 +107,13 @@ def facts_of(trajectory: Trajectory, rows: list[StepRow], step: int) -> Facts:
         device=one_line(opened.device) if opened is not None else "",
         interactive=opened.interactive if opened is not None else False,
     )
+
+
+def _passes_up_to(trajectory: Trajectory, played: list[Iteration]) -> float | None:
+    if trajectory.opened is None:
+        return None
+    points = p_curve(played, trajectory.opened.protocol).points
+    return max((point.p for point in points if point.known and point.passes), default=None)
 
 
 def spent(iterations: list[Iteration]) -> tuple[int, float | None]:

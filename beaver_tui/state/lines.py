@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beaver_tui.glyphs import category_sign
+from beaver_tui.state.figures import times
 from beaver_tui.state.visible import visible_output
 from engine import events as ev
 from engine.rundir import Cell
@@ -97,7 +98,7 @@ def _closed_iteration(event: ev.IterationClosed, state: Trajectory) -> tuple[str
     words.append(f"{spent:.1f} s")
     if iteration.timed is not None:
         speedup = iteration.timed.speedup
-        words.append(f"{speedup:.2f}x gate {iteration.timed.gate}" if speedup is not None else "speedup unmeasured")
+        words.append(f"{times(speedup)} gate {iteration.timed.gate}" if speedup is not None else "speedup unmeasured")
     if iteration.signals:
         words.append("≡ " + ", ".join(iteration.signals))
     return " ".join(words), verdict.category

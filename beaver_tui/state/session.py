@@ -9,6 +9,8 @@ from beaver_tui.state.changes import EVERYTHING, changed_by
 from beaver_tui.state.errors import ErrorRow, error_rows, evidence_row
 from beaver_tui.state.facts import Alert, Facts, alert_of, best_step, facts_of
 from beaver_tui.state.flowing import Flowing
+from beaver_tui.state.pcurve import p_curve
+from beaver_tui.state.speedtext import Speed, beside, speed_text
 from beaver_tui.state.steplogs import LOGS, log_text
 from beaver_tui.state.steps import StepRow, begun_iterations, left_open, step_rows
 from beaver_tui.state.texts import Texts, answer
@@ -54,13 +56,14 @@ class Session:
         self.live = False
         self.shown_events = 0
         self.position, self.following = 0, True
-        self.base, self.pinned = Base.PREVIOUS, 0
+        self.base, self.pinned, self.has_pin = Base.PREVIOUS, 0, False
         self._texts = Texts(store)
         self._flowing = Flowing()
         self._dismissed: set[int] = set()
         self._rows: list[StepRow] | None = None
         self._errors: dict[int, list[ErrorRow]] = {}
         self._results: dict[tuple[int, str], str] = {}
+        self._measured: dict[int, ev.Timed] = {}
         self.unread = dict.fromkeys(LOGS, 0)
 
     # events
@@ -155,7 +158,7 @@ class Session:
 
     def pin(self, step: int) -> None:
         """Compare with this step from now on."""
-        self.pinned, self.base = max(0, min(step, self.last)), Base.PINNED
+        self.pinned, self.base, self.has_pin = max(0, min(step, self.last)), Base.PINNED, True
 
     def cycle_base(self) -> Base:
         """The next thing to compare with."""
@@ -237,7 +240,28 @@ class Session:
 
     def facts(self, step: int) -> Facts:
         """The facts of a step that was begun. Raises IndexError for another."""
-        return facts_of(self.trajectory, self.rows, step)
+        return facts_of(self.trajectory, self.rows, step, self.speed(step))
+
+    def timed(self, step: int) -> ev.Timed | None:
+        """The last measurement of a step: what was asked for by hand, else the loop's own."""
+        iteration = self._iteration(step)
+        return self._measured.get(step) or (iteration.timed if iteration is not None else None)
+
+    def add_measurement(self, step: int, timed: ev.Timed) -> None:
+        """A measurement that was asked for beside the loop; the last one counts until the session ends."""
+        self._measured[step] = timed
+
+    def speed(self, step: int) -> Speed:
+        """How fast a step is, and beside the pinned one where another step was pinned."""
+        timed = self.timed(step)
+        if not self.has_pin or self.pinned == step:
+            return Speed(timed)
+        return Speed(timed, beside(timed, self.timed(self.pinned), _named(self.pinned)))
+
+    def speed_text(self, step: int) -> str:
+        """The pane of speed: this step, the pinned one, the trajectory at every threshold."""
+        speed, played = self.speed(step), begun_iterations(self.trajectory)
+        return speed_text(step, speed.timed, speed.beside, p_curve(played, self.protocol))
 
     @property
     def alert(self) -> Alert | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from beaver_tui.state.speedtext import timed_lines
 from engine import events as ev
 from engine.text import plain_text
 from engine.trajectory import Iteration
@@ -163,17 +164,7 @@ def _checked(iteration: Iteration) -> str:
 
 
 def _timed(iteration: Iteration) -> str:
-    timed = iteration.timed
-    if timed is None:
-        return ""
-    speedup = f"speedup {timed.speedup:.3f}x" if timed.speedup is not None else "speedup unmeasured"
-    lines = [f"{speedup}, gate {timed.gate}" + (f": {timed.note}" if timed.note else "")]
-    for name, samples in (("reference", timed.reference_ms), ("candidate", timed.candidate_ms)):
-        if samples:
-            lines.append(f"{name:10} ms  " + "  ".join(f"{value:.4g}" for value in samples))
-    if timed.cv is not None:
-        lines.append(f"{'variation':10} {100 * timed.cv:.2f} %")
-    return plain_text("\n".join(lines))
+    return "\n".join(timed_lines(iteration.timed)) if iteration.timed is not None else ""
 
 
 def _profiled(iteration: Iteration) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from beaver_tui.state.lines import one_line, readable
+from engine.events import Timed
 from engine.task import Task
 from engine.trajectory import Iteration, Trajectory
 
@@ -124,10 +125,11 @@ def examined_seconds(iteration: Iteration) -> float:
     return seconds + (iteration.timed.seconds if iteration.timed is not None else 0.0)
 
 
-def gate_of(iteration: Iteration) -> str:
-    """pass, fail or unmeasured where the performance gate was looked at, in the loop or after it; empty elsewhere."""
-    if iteration.timed is not None:
-        return one_line(iteration.timed.gate)
+def gate_of(iteration: Iteration, timed: Timed | None = None) -> str:
+    """pass, fail or unmeasured where the performance gate was looked at, in the loop or after it; empty elsewhere. ``timed``: a
+    measurement that takes the place of the iteration's own."""
+    if (timed := timed or iteration.timed) is not None:
+        return one_line(timed.gate)
     if iteration.verdict is not None and iteration.verdict.gate != "off":
         return one_line(iteration.verdict.gate)
     return ""

@@ -3,38 +3,68 @@
 from __future__ import annotations
 
 from rich.text import Text
-from textual.app import RenderResult
-from textual.widgets import Static
+from textual.geometry import Size
+from textual.strip import Strip
 
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import shown_keys
 from beaver_tui.state.facts import Alert, Facts
+from beaver_tui.state.figures import within
+from beaver_tui.widgets.lined import Lined
 from beaver_tui.widgets.painting import Colours, category_text, harmless, money, speed
 
 
-class FactsPane(Static):
-    """``show`` replaces everything; an alert is drawn above the facts until it is read."""
+class FactsPane(Lined, can_focus=False):
+    """``show`` replaces everything; an alert is drawn above the facts until it is read. Long lines are wrapped."""
 
-    def __init__(self, **options: object) -> None:
-        super().__init__(**options)  # type: ignore[arg-type]
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._facts: Facts | None = None
         self._alert: Alert | None = None
+        self._strips: list[Strip] = []
 
     def show(self, facts: Facts, alert: Alert | None) -> None:
         if (facts, alert) == (self._facts, self._alert):
             return
         self._facts, self._alert = facts, alert
         self.set_class(alert is not None, "-alert")
-        self.refresh(layout=True)
+        self._draw()
 
-    def render(self) -> RenderResult:
-        if self._facts is None:
-            return Text()
-        colours = self.app.theme_variables
+    @property
+    def text(self) -> Text:
+        """All that is shown, before it is wrapped."""
         text = Text()
+        if self._facts is None:
+            return text
+        colours = self.app.theme_variables
         if self._alert is not None:
             text.append_text(alert_text(colours, self._alert)).append("\n")
         return text.append_text(facts_text(colours, self._facts))
+
+    def _draw(self) -> None:
+        width = self.scrollable_content_region.width
+        if width <= 0:
+            return
+        console = self.app.console
+        options = console.options.update(width=width, height=None, highlight=False)
+        lines = console.render_lines(self.text, options, style=self.rich_style, pad=True)
+        self._strips = [Strip(line, width) for line in lines]
+        self.fit(Size(width, len(self._strips)))
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._draw()
+
+    def render_line(self, y: int) -> Strip:
+        row = self.scroll_offset.y + y
+        width = self.scrollable_content_region.width
+        if row >= len(self._strips):
+            return Strip.blank(width, self.rich_style)
+        return self._strips[row].adjust_cell_length(width, self.rich_style)
 
 
 def facts_text(colours: Colours, facts: Facts) -> Text:
@@ -82,11 +112,18 @@ def _measured(text: Text, colours: Colours, facts: Facts, title) -> None:  # typ
     if facts.speedup is None:
         return
     title("speed")
+    quiet = colours.get("quiet", "")
     failed = facts.gate == "fail"
     text.append(speed(facts.speedup), style=colours["error"] if failed else colours["success"])
     text.append(f" gate {facts.gate}\n")
     if facts.cv is not None:
-        text.append(f"CV {facts.cv:.1%}, {len(facts.samples)} launches\n", style=colours.get("quiet", ""))
+        text.append(f"CV {facts.cv:.1%}, {len(facts.samples)} launches\n", style=quiet)
+    if facts.interval:
+        text.append(f"95 % {within(facts.interval)}\n", style=quiet)
+    if facts.beside:
+        text.append(f"{facts.beside}\n")
+    for flag in facts.flags:
+        text.append(f"{sign('fault')} {harmless(flag).plain}\n", style=colours["warning"])
     text.append("\n")
 
 
@@ -97,6 +134,8 @@ def _totals(text: Text, colours: Colours, facts: Facts, title) -> None:  # type:
         step, category, speedup = facts.best
         text.append(f"{sign('best')} {step} ").append_text(category_text(colours, category))
         text.append(f" {speed(speedup)}\n" if speedup is not None else "\n")
+    if facts.passes_up_to is not None:
+        text.append(f"passes up to p {facts.passes_up_to:g}\n")
     if facts.tokens:
         text.append(f"{facts.tokens} tokens {money(facts.cost)}\n")
     if facts.stop_reason:

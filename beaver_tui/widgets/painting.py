@@ -8,6 +8,7 @@ from rich.console import OverflowMethod
 from rich.text import Text
 
 from beaver_tui.glyphs import ascii_wanted, category_sign, sign
+from beaver_tui.state.figures import times
 from beaver_tui.state.visible import visible_line
 
 Colours = Mapping[str, str]
@@ -38,7 +39,7 @@ def lines_changed(added: int, removed: int) -> str:
 
 def speed(speedup: float | None) -> str:
     """ "1.31x"; empty when nothing was measured."""
-    return f"{speedup:.2f}x" if speedup is not None else ""
+    return times(speedup)
 
 
 def money(cost: float | None) -> str:

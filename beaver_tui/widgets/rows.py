@@ -14,10 +14,10 @@ from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from beaver_tui.keymap import bindings
+from beaver_tui.widgets.lined import Lined
 from beaver_tui.widgets.strips import cells
 
 PAD = 1
@@ -54,7 +54,7 @@ class _Row:
         self.strips: dict[tuple[bool, int, bool], Strip] = {}
 
 
-class Rows(ScrollView, can_focus=True, inherit_bindings=False):
+class Rows(Lined, can_focus=True, inherit_bindings=False):
     """Rows under a header, one of them (or one cell of it) chosen. Enter is the screen's: its key can be changed by a user.
 
     A row is known by its key. ``fill`` names all of them; what stands in one is asked for when it is first seen, and again after
@@ -170,7 +170,7 @@ class Rows(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _resized(self) -> None:
         width = sum(column.width + 2 * PAD for column in self._columns)
-        self.virtual_size = Size(width, len(self._keys) + 1)
+        self.fit(Size(width, len(self._keys) + 1))
         self.refresh()
 
     # The cursor
@@ -333,7 +333,7 @@ class Rows(ScrollView, can_focus=True, inherit_bindings=False):
                     for index, (column, text) in enumerate(zip(self._columns, made.cells, strict=True))
                     for part in self._cell(column, text, self._base(index, odd, chosen, hover))
                 ]
-            )
+            ).simplify()  # drawing takes time for each part
         return strip
 
     def _base(self, index: int, odd: bool, chosen: int, hover: bool) -> Style:

@@ -40,9 +40,13 @@ class TabLine(Static):
 
     def choose(self, name: str) -> None:
         """Make a tab the active one and say so to the screen."""
+        self.mark(name)
+        self.post_message(self.Chosen(self, name))
+
+    def mark(self, name: str) -> None:
+        """Make a tab the active one; the screen, which wants it so, shows its pane by itself."""
         self.active = name
         self._draw()
-        self.post_message(self.Chosen(self, name))
 
     def step(self, by: int) -> None:
         """The next tab, or the one before."""

@@ -13,10 +13,10 @@ from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from beaver_tui.keymap import bindings
+from beaver_tui.widgets.lined import Lined
 from beaver_tui.widgets.lineprompt import LinePrompt
 from beaver_tui.widgets.strips import Styled, cells, fitted, hits
 
@@ -24,7 +24,7 @@ SIDESTEP = 16
 """Cells of one step to the side."""
 
 
-class TextView(ScrollView, can_focus=True, inherit_bindings=False):
+class TextView(Lined, can_focus=True, inherit_bindings=False):
     """Rows of harmless text under a cursor. A subclass says how many rows there are, what stands in them, and draws one.
 
     Everything that a subclass is given is text already made harmless (``beaver_tui.state``); it is drawn as it is, never read as markup.
@@ -141,7 +141,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
             if here and self.has_focus:
                 base += self.style_of("text--cursor")
             # in a pane too narrow for its numbers a row may come out wider
-            strip = Strip(self.draw_row(row, width, offset, base)).adjust_cell_length(width, base)
+            strip = Strip(self.draw_row(row, width, offset, base)).adjust_cell_length(width, base).simplify()
             self._strips[key] = strip
         return strip
 
@@ -172,7 +172,7 @@ class TextView(ScrollView, can_focus=True, inherit_bindings=False):
         """Rows are not what they were: fit the size, and draw anew."""
         self._strips.clear()
         width = self.row_width
-        self.virtual_size = Size(width + max(self.longest - self.text_cells(width), 0), self.row_count)
+        self.fit(Size(width + max(self.longest - self.text_cells(width), 0), self.row_count))
         self.refresh()
         if self.status != self._said:
             self._said = self.status

@@ -1,9 +1,10 @@
-"""The workbench's budgets: its first frame, a large folder of runs, a key, a flood.
+"""The workbench's budgets: its first frame, a large folder of runs, a key, a flood. Exit code 1 when one is missed.
 
-    python -P tests/bench/bench_workbench.py
+    python -P tests/bench/bench_workbench.py [first keys store flood]
 
-The first and the third are of the whole program in a terminal of its own, from the bytes that go in to the bytes that come out;
-the others are of the app in this process.
+The first and the second are of the whole program in a terminal of its own, from the bytes that go in to the bytes that come out;
+the others are of the app in this process. A budget is held against the wall time that 95 of 100 stay below. The processor time
+beside it says what is the program's own: on a machine that does other work, wall time is that work's too.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ import termios
 import time
 from contextlib import suppress
 from pathlib import Path
-
-import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -77,8 +76,9 @@ class Terminal:
 
     @property
     def processor_time(self) -> float:
-        times = psutil.Process(self.pid).cpu_times()
-        return times.user + times.system
+        """Seconds of all its threads."""
+        threads = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(file.read_text().split()[0]) for file in threads) / 1e9
 
     def close(self) -> None:
         os.kill(self.pid, 9)
@@ -87,13 +87,30 @@ class Terminal:
             os.close(self._file)
 
 
-def line(what: str, seconds: list[float], budget: float) -> None:
-    ordered = sorted(seconds)
-    high = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+MISSED: list[str] = []
+
+
+def line(what: str, seconds: list[float], budget: float, spent: list[float] | None = None) -> None:
+    """One row of the report. ``spent``: the processor time of the same."""
+    high = _percentile(seconds)
+    kept = high <= budget
+    if not kept:
+        MISSED.append(what)
     print(
-        f"{what:44} median {1000 * statistics.median(ordered):6.0f} ms  p95 {1000 * high:6.0f} ms  "
-        f"max {1000 * ordered[-1]:6.0f} ms  budget {1000 * budget:.0f} ms"
+        f"{what:44} median {1000 * statistics.median(seconds):6.0f} ms  p95 {1000 * high:6.0f} ms  "
+        f"budget {1000 * budget:4.0f} ms: {'ok' if kept else 'missed'}"
     )
+    if spent:
+        high = _percentile(spent)
+        print(
+            f"{'  of a processor':44} median {1000 * statistics.median(spent):6.0f} ms  p95 {1000 * high:6.0f} ms  "
+            f"{'':15}{'within it' if high <= budget else 'beyond it'}"
+        )
+
+
+def _percentile(values: list[float]) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
 
 
 def first_frame() -> None:
@@ -104,8 +121,7 @@ def first_frame() -> None:
         spent.append(terminal.processor_time)
         lists.append(terminal.until(b"attention_window"))
         terminal.close()
-    line("first frame", frames, 0.7)
-    line("the same, processor time", spent, 0.7)
+    line("first frame", frames, 0.7, spent)
     line("the same, with 44 trajectories listed", lists, 0.7)
 
 
@@ -116,12 +132,14 @@ def keys() -> None:
     terminal.until(b"REPLAY")
     terminal.drawn()
     for what, pressed in (("a step back and on", b"hl"), ("a line down and up", b"jk")):
-        seconds = []
+        seconds, spent = [], []
         for number in range(KEYS):
+            before = terminal.processor_time
             terminal.press(pressed[number % 2 : number % 2 + 1])
             seconds.append(terminal.answer())
+            spent.append(terminal.processor_time - before)
             terminal.drawn()
-        line(f"keypress to paint: {what}", seconds, 0.05)
+        line(f"keypress to paint: {what}", seconds, 0.05, spent)
     terminal.close()
 
 
@@ -132,20 +150,39 @@ async def large_store(folder: Path) -> None:
     async with app.run_test(size=(140, 42)) as pilot:
         await until_async(lambda: getattr(app.screen, "loaded", False), "the runs are read")
         await pilot.pause()
-        line("10,000 iterations of 2,000 trajectories", [time.perf_counter() - began], 1.0)
-        line("the same, processor time", [time.process_time() - spent], 1.0)
-        late: list[float] = []
-        ticker = asyncio.create_task(_tick(late))
-        await asyncio.sleep(3)  # what the list costs while it is looked at
-        ticker.cancel()
-        line("worst stall while they are shown", [max(late)], 0.05)
+        line(
+            "10,000 iterations of 2,000 trajectories",
+            [time.perf_counter() - began],
+            1.0,
+            [time.process_time() - spent],
+        )
+        stalls = Stalls()
+        for number in range(30):  # what the list costs while it is looked at, filtered and filled again
+            await pilot.press("j", "pagedown", "k")
+            if number % 10 == 0:
+                await pilot.press("slash", *"task-1", "escape")
+            await asyncio.sleep(0.1)
+        stalls.end("worst stall while they are shown")
 
 
-async def _tick(late: list[float]) -> None:
-    while True:
-        began = time.perf_counter()
-        await asyncio.sleep(0.005)
-        late.append(time.perf_counter() - began - 0.005)
+class Stalls:
+    """How long the loop of this process keeps what wants its turn waiting, and the processor time of its longest turn."""
+
+    def __init__(self) -> None:
+        self._late: list[float] = []
+        self._turns: list[float] = []
+        self._ticker = asyncio.create_task(self._tick())
+
+    async def _tick(self) -> None:
+        while True:
+            began, spent = time.perf_counter(), time.thread_time()
+            await asyncio.sleep(0.005)
+            self._late.append(time.perf_counter() - began - 0.005)
+            self._turns.append(time.thread_time() - spent)
+
+    def end(self, what: str) -> None:
+        self._ticker.cancel()
+        line(what, [max(self._late)], 0.05, [max(self._turns)])
 
 
 async def flood(folder: Path) -> None:
@@ -157,30 +194,39 @@ async def flood(folder: Path) -> None:
         await pilot.press("escape")
         screen = app.screen
         assert isinstance(screen, Workbench) and screen.opened.live is not None
-        late: list[float] = []
-        ticker = asyncio.create_task(_tick(late))
-        began = time.perf_counter()
+        stalls, began = Stalls(), time.perf_counter()
         for number in range(EVENTS):
             screen.opened.live.listener(
                 ev.OutputArrived(iteration=1, step="build", stream="stdout", text=f"line {number} of a log\n")
             )
+            if number % 500 == 0:
+                await asyncio.sleep(0)  # they come from pipes, whose readers let others have their turn
         await until_async(lambda: not screen.opened.arrived, "all is taken")
         await pilot.pause()
         print(f"{'20,000 events taken in':44} {1000 * (time.perf_counter() - began):6.0f} ms")
-        ticker.cancel()
-        line("worst stall of the flood", [max(late)], 0.05)
+        stalls.end("worst stall of the flood")
         screen.opened.live.cancel()
         await until_async(lambda: screen.opened.live.over, "it has ended")
 
 
-def main() -> None:
-    first_frame()
-    keys()
+PARTS = ("first", "keys", "store", "flood")
+
+
+def main() -> int:
+    parts = sys.argv[1:] or PARTS
+    if "first" in parts:
+        first_frame()
+    if "keys" in parts:
+        keys()
     with tempfile.TemporaryDirectory() as name:
-        asyncio.run(large_store(Path(name)))
-        asyncio.run(flood(Path(name)))
+        if "store" in parts:
+            asyncio.run(large_store(Path(name)))
+        if "flood" in parts:
+            asyncio.run(flood(Path(name)))
         os.chdir("/")
+    print(f"missed: {', '.join(MISSED)}" if MISSED else "all budgets kept")
+    return int(bool(MISSED))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from beaver_tui.editor import EditorLauncher
@@ -15,7 +16,7 @@ from beaver_tui.widgets.codeview import CodeView
 from beaver_tui.widgets.tabline import TabLine
 from beaver_tui.widgets.topline import TopLine
 from engine import events as ev
-from tests.support.workbench import Way, presses, stored, workbench
+from tests.support.workbench import Driver, Way, presses, stored, workbench
 
 pytestmark = pytest.mark.usefixtures("at_fixtures")
 
@@ -139,10 +140,41 @@ async def test_the_profile(do: Way):
 async def test_the_tabs_in_turn(do: Way):
     async with workbench(four_steps()) as bench:
         seen = []
-        for _ in range(5):
+        for _ in range(6):
             await do(bench)
             seen.append((bench.one("#views").active, bench.one("#view").current))
-        assert seen == [(name, name.lower()) for name in ("Code", "Structure", "Prompt", "Reply", "Diff")]
+        assert seen == [(name, name.lower()) for name in ("Code", "Structure", "Speed", "Prompt", "Reply", "Diff")]
+
+
+def speed_shown(bench: Driver) -> str:
+    view = bench.one("#speed")
+    return "\n".join(view.row_text(row) for row in range(view.row_count))
+
+
+@presses("workbench.speed")
+async def test_the_speed_of_a_step_and_of_the_trajectory(do: Way):
+    async with workbench(stored("attention_window", "degenerate")) as bench:
+        await do(bench)
+        assert bench.one("#view").current == "speed"
+        shown = speed_shown(bench)
+        assert shown.startswith("Step 1\nspeedup 0.27x  gate fail")
+        assert "0.1    ✓ yes   1\n0.3    ✗ no" in shown
+        assert "best 0.27x at step 1" in shown
+        await bench.press("h")
+        assert speed_shown(bench).startswith("Broken start\nnot timed")
+
+
+async def test_a_pinned_step_is_what_times_are_against():
+    async with workbench(stored("conv2d_same", "good")) as bench:
+        session = bench.screen.session
+        timed = session.timed(session.last)
+        assert timed is not None and timed.speedup is not None
+        assert session.facts(session.last).beside == ""
+        session.add_measurement(1, msgspec.structs.replace(timed, speedup=timed.speedup / 2))
+        await bench.press("5", "0", "l", "b", "dollar_sign")
+        assert session.pinned == 1
+        assert "2.00x of step 1 (pinned)" in speed_shown(bench)
+        assert "2.00x of step 1 (pinned)" in bench.one("#facts").text.plain
 
 
 @presses("workbench.grow")
