@@ -97,14 +97,16 @@ SPEC = {
 }
 
 
-def write_timed_task(corpus: Path) -> Task:
+def write_timed_task(corpus: Path, passes: int = PASSES) -> Task:
+    """``passes`` copies make one call of the reference."""
+    honest = HONEST.replace(f"i < {PASSES}", f"i < {passes}")
     folder = corpus / "spread"
     for part in ("testbench", "checker"):
         (folder / part).mkdir(parents=True)
     (folder / "input.json").write_text(json.dumps(SPEC))
     (folder / "prompt.txt").write_text("Write spread: y = x.\n")
-    (folder / "broken.cpp").write_text(HONEST)
-    (folder / "reference.cpp").write_text(HONEST)
+    (folder / "broken.cpp").write_text(honest)
+    (folder / "reference.cpp").write_text(honest)
     (folder / "error.log").write_text("")
     (folder / "testbench" / "driver.cpp").write_text(DRIVER)
     (folder / "testbench" / "solution.h").write_text(HEADER)
