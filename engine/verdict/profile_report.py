@@ -123,8 +123,9 @@ def _number(text: str) -> float | None:
 
 
 def without_parameters(name: str) -> str:
-    """A demangled name without its list of parameters: "gemm<128>(const float *, int)" is "gemm<128>"."""
-    name = name.strip()
+    """A demangled name without what a template's has before it and its list of parameters: "void gemm<128>(const float *, int)"
+    is "gemm<128>"."""
+    name = name.strip().removeprefix("void ")
     if not name.endswith(")"):
         return name
     depth = 0

@@ -113,7 +113,8 @@ def test_a_value_that_is_none_is_left_out():
     ("name", "short"),
     [
         ("saxpy(const float4 *, float4 *, int)", "saxpy"),
-        ("void gemm<(int)128, float>(const T1 *, T1 (*)[4])", "void gemm<(int)128, float>"),
+        ("void gemm<(int)128, float>(const T1 *, T1 (*)[4])", "gemm<(int)128, float>"),
+        ("void <unnamed>::k<<unnamed>::Max>(const float *)", "<unnamed>::k<<unnamed>::Max>"),
         ("(anonymous namespace)::k(int)", "(anonymous namespace)::k"),
         ("plain", "plain"),
         ("(int)", "(int)"),
