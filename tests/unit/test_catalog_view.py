@@ -225,6 +225,34 @@ def test_a_journal_that_became_shorter_is_not_gone_on_with(run: RunDirectory):
     assert "shorter" in source.problem
 
 
+@pytest.mark.parametrize("read_before", [True, False])
+def test_a_run_that_was_moved_is_gone_and_not_one_that_was_not_begun(run: RunDirectory, read_before: bool):
+    source = StoredSource(run, CELL)
+    if read_before:
+        assert source.read()
+    run.path.rename(run.path.parent / "elsewhere")
+    assert source.read() == []
+    assert "is gone" in source.problem
+
+
+def test_a_journal_that_was_removed_under_its_reader_is_gone(run: RunDirectory):
+    source = StoredSource(run, CELL)
+    source.read()
+    run.journal(CELL).unlink()
+    assert source.read() == []
+    assert "is gone" in source.problem
+
+
+def test_what_is_listed_again_without_news_is_the_same_row(run: RunDirectory):
+    catalog = Catalog(run.path.parent)
+    before = catalog.read()
+    change(run, lambda lines: lines[:-1])
+    after = catalog.read()
+    assert [one is other for one, other in zip(before, after, strict=True)] == [False, True, True]
+    with run.lock():
+        assert [row.status for row in catalog.read()] == ["running", "failed", "failed"]
+
+
 def test_other_folders_and_links_to_them_are_no_runs(run: RunDirectory):
     (run.path.parent / "notes").mkdir()
     (run.path.parent / "loop").symlink_to(run.path.parent)
