@@ -38,13 +38,15 @@ async def compiled_structure(
     architecture: str = ARCHITECTURE,
     beside: Mapping[str, Path] | None = None,
     includes: Iterable[Path] = (),
+    disassemble: bool = True,
 ) -> Compiled:
     """The compiled structure of one source that is called ``name`` ("solution.cu"). ``beside`` are files that it includes, by their
-    path; ``includes`` are folders to look for headers in. Raises ConfigError with the compiler's words when it does not compile.
+    path; ``includes`` are folders to look for headers in. Without ``disassemble``, and where no disassembler is, the PTX is counted. Raises ConfigError with the compiler's words when it does not compile.
     """
     if Path(name).suffix == ".py":
         raise ConfigError(f"{name}: CUDA in a Python file is compiled by PyTorch; only its source can be looked at")
-    disassembler = next((found for tool in ("cuobjdump", "nvdisasm") if (found := toolkit.program(tool))), None)
+    tools = ("cuobjdump", "nvdisasm") if disassemble else ()
+    disassembler = next((found for tool in tools if (found := toolkit.program(tool))), None)
     folders = tuple(path.resolve() for path in includes)
     with tempfile.TemporaryDirectory(prefix="beaver-lens-") as scratch:
         workspace = Path(scratch)

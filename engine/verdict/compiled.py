@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -82,11 +82,10 @@ def read_resources(text: str) -> dict[str, Resources]:
     found: dict[str, Resources] = {}
     entries = list(_NAME.finditer(text))
     kernels = {match[1] for match in entries if match[1]}
-    for match, after in zip(entries, [*entries[1:], None], strict=True):
+    for match, part in _parts(entries, text):
         name = match[1] or match[2]
         if name not in kernels:
             continue
-        part = text[match.end() : after.start() if after is not None else len(text)]
         frame, used = _FRAME.search(part), _USED.search(part)
         if frame is None and used is None:
             continue
@@ -144,12 +143,17 @@ def mix_of(opcodes: Mapping[str, int], language: Language) -> Mapping[str, int]:
     return {row.name: found[row.name] for row in CLASSES if found[row.name]}
 
 
+def _parts(headings: list[re.Match[str]], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Every heading with what stands between it and the next."""
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    for heading, end in zip(headings, ends, strict=False):
+        yield heading, text[heading.end() : end]
+
+
 def _opcodes(text: str, heading: re.Pattern[str], instruction: re.Pattern[str]) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
-    headings = list(heading.finditer(text))
-    for match, after in zip(headings, [*headings[1:], None], strict=True):
+    for match, part in _parts(list(heading.finditer(text)), text):
         name = next((group for group in match.groups() if group), "")
-        part = text[match.end() : after.start() if after is not None else len(text)]
         found.setdefault(name, Counter()).update(instruction.findall(part))
     return found
 

@@ -10,6 +10,7 @@ import pytest
 from engine.corpora import builtin_folder
 from engine.extract import extract
 from engine.verdict.degeneration import Finding, lens, score
+from engine.verdict.degeneration_compiled import COMPILED_KINDS
 from engine.verdict.degeneration_rules import KINDS
 from engine.verdict.structure import structure
 from engine.verdict.structure_rules import FEATURES
@@ -226,3 +227,5 @@ def test_the_page_lists_every_kind_with_its_weight():
     page = (Path(__file__).parents[2] / "docs" / "degeneration.md").read_text()
     for kind in KINDS:
         assert f"| {kind.name} | {kind.weight:g} |" in page, kind.name
+    for name, weight in COMPILED_KINDS.items():
+        assert f"| {name} | {weight:g} |" in page, name
