@@ -41,8 +41,9 @@ RENAMED: dict[str, str] = {
 }
 """Their key: our section and key."""
 
-TRUE_ANYWAY = ("api.backend", "api.stream", "logging.save_api_responses")
-"""Understood, and true here anyway: replies always stream, responses are always kept, both backends are chat."""
+TRUE_ANYWAY = ("api.backend", "api.stream", "logging.save_api_responses", "performance_gate.enabled")
+"""Understood, and true here anyway: replies always stream, responses are always kept, both backends are chat; or, the last, read
+where the gate is."""
 
 FEW_SHOT: dict[str, str] = {
     "random": "random",
@@ -83,15 +84,9 @@ def rename_keys(where: str, content: dict[Any, Any]) -> tuple[dict[str, Any], li
             section, _, key = name.partition(".")
             ours[section][key] = value
     warnings = []
+    _gate(given, ours["protocol"])
+    warnings += [f"{where}: {text}" for text in _few_shot(given, ours["protocol"])]
     shown = [key for pair in FEW_SHOT_KEYS for key in pair]
-    for strategy, count in FEW_SHOT_KEYS:
-        if (number := given.get(count)) not in (None, 0):
-            named = given.get(strategy, "random")
-            ours["protocol"]["few_shot"] = f"{FEW_SHOT.get(named, named)}:{number}"
-            if (strategy, count) != FEW_SHOT_KEYS[0]:
-                warnings.append(
-                    f"{where}: {count} is meant; the release's own harness reads {FEW_SHOT_KEYS[0][1]} alone"
-                )
     unknown = [key for key in given if key not in RENAMED and key not in TRUE_ANYWAY and key not in shown]
     if unknown:
         warnings.append(
@@ -109,6 +104,29 @@ def rename_keys(where: str, content: dict[Any, Any]) -> tuple[dict[str, Any], li
         fixer["extra_body"] = {**fixer.get("extra_body", {}), **ours["body"]}
     fixers = [{"name": batch.get("name", fixer["model"]), **fixer}] if "model" in fixer else []
     return {**batch, "fixers": fixers, "protocol": ours["protocol"]}, warnings
+
+
+def _few_shot(given: dict[str, Any], protocol: dict[str, Any]) -> Iterator[str]:
+    """Both spellings into the protocol's; yields what is to be said of the second."""
+    for strategy, count in FEW_SHOT_KEYS:
+        number = given.get(count)
+        if number in (None, 0):
+            continue
+        if "few_shot" in protocol:
+            yield f"{count} and {strategy} are ignored beside {FEW_SHOT_KEYS[0][1]}, as in the release"
+            continue
+        named = given.get(strategy, "random")
+        protocol["few_shot"] = f"{FEW_SHOT.get(named, named)}:{number}"
+        if count != FEW_SHOT_KEYS[0][1]:
+            yield f"{count} is meant; the release's own harness reads {FEW_SHOT_KEYS[0][1]} alone"
+
+
+def _gate(given: dict[str, Any], protocol: dict[str, Any]) -> None:
+    """Their gate acts while a task is played: what is too slow goes on. One that is not enabled is none."""
+    if "gate" in protocol and given.get("performance_gate.enabled", True):
+        protocol["gate_mode"] = "inloop"
+    elif "gate" in protocol:
+        del protocol["gate"]
 
 
 def _is_blank(address: object) -> bool:
