@@ -133,3 +133,7 @@ async def test_a_live_run_writes_down_what_was_found(make_task, tmp_path: Path):
     assert past.controls[1].detail == f"step 1 · unmeasured: {NO_TIMES}"
     assert [event for event in events if isinstance(event, ev.Controlled)] == past.controls
     assert len(past.finished) == 1
+    # the same inputs, whether the step's own test is at hand or not, and whether the run is live or stored
+    judged = past.finished[0].tested
+    stored = Subject(live.harness, live.task, live.run, live.cell)
+    assert judged.seed == Subject.of(live).seed(1, None) == stored.seed(1, None) == stored.seed(1, judged)
