@@ -67,6 +67,7 @@ class TrajectoryRecord:
     stop_reason: str = ""
     interactive: bool = False
     infra: int = 0
+    fell_back: int = 0
 
     @property
     def generation(self) -> str:
@@ -106,6 +107,7 @@ def frame_from(
         attempt=np.array([row.attempt for row in rows], np.int32),
         interactive=np.array([row.interactive for row in rows], bool),
         infra=np.array([row.infra for row in rows], np.int32),
+        fell_back=np.array([row.fell_back for row in rows], np.int32),
         first=first,
         length=lengths,
     )

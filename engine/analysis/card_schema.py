@@ -118,6 +118,7 @@ COVERAGE = record(
     no_answer=COUNT,
     damaged=COUNT,
     infra_overcome=COUNT,
+    feedback_fell_back=COUNT,
     truncated_replies=COUNT,
     unmeasured_passes=COUNT,
     noisy_timings=COUNT,

@@ -188,6 +188,7 @@ def coverage_of(runs: Sequence[RunDirectory], frame: Frame, plan: Mapping[str, P
         **{name: reasons.get(why, 0) for why, name in COVERAGE_NAMES.items()},
         "interactive_counted": int(table.interactive.sum()),
         "infra_overcome": int(table.infra.sum()),
+        "feedback_fell_back": int(table.fell_back.sum()),
         "truncated_replies": int(rows.truncated.sum()),
         "unmeasured_passes": int((passes & np.isnan(rows.speedup)).sum()),
         "noisy_timings": int((rows.cv > NOISY_CV).sum()),

@@ -109,6 +109,8 @@ class Trajectories:
     interactive: Bools
     infra: Ints
     """Faults of the machine or the service that were overcome on the way."""
+    fell_back: Ints
+    """Iterations whose feedback is of another level than the protocol's: L3 for want of a profile."""
     first: Ints
     """Position of its first iteration."""
     length: Ints

@@ -29,13 +29,15 @@ class Odd(Exception):
 
 @dataclass
 class Outline:
-    """What a journal tells in numbers. ``infra`` counts faults, ``fault`` is the last one's message while nothing followed it."""
+    """What a journal tells in numbers. ``infra`` counts faults, ``fault`` is the last one's message while nothing followed it,
+    ``fell_back`` counts iterations whose feedback is of another level than the protocol's."""
 
     opened: narrow.Opened
     iterations: list[IterationRecord] = field(default_factory=list)
     model: str = ""
     stop_reason: str | None = None
     infra: int = 0
+    fell_back: int = 0
     fault: str | None = None
 
     def record(self, run: int, family: str = "", operation: str = "") -> TrajectoryRecord:
@@ -56,6 +58,7 @@ class Outline:
             stop_reason=self.stop_reason or "",
             interactive=opened.interactive,
             infra=self.infra,
+            fell_back=self.fell_back,
         )
 
 
@@ -89,11 +92,13 @@ class _Draft:
     timed: narrow.Timed = _NOT_TIMED
     verdict: narrow.Verdict | None = None
     signals: list[str] = field(default_factory=list)
+    fell_back: bool = False
 
     def forget(self) -> None:
         self.built = self.tested = 0.0
         self.timed, self.verdict = _NOT_TIMED, None
         self.sanitized, self.signals = {}, []
+        self.fell_back = False
 
     def record(self, passed: bool) -> IterationRecord:
         reply, candidate, verdict, timed = self.reply, self.candidate, self.verdict, self.timed
@@ -183,8 +188,13 @@ def _signal(_: Outline, draft: _Draft, event: narrow.Signal) -> None:
     draft.signals.append(event.name)
 
 
+def _feedback(_: Outline, draft: _Draft, event: narrow.Feedback) -> None:
+    draft.fell_back = bool(event.note)
+
+
 def _iteration_closed(told: Outline, draft: _Draft, event: narrow.IterationClosed) -> None:
     told.iterations.append(draft.record(event.passed))
+    told.fell_back += draft.fell_back
     told.fault = None
 
 
@@ -203,6 +213,7 @@ _APPLY: dict[type[narrow.Event], Callable[[Outline, _Draft, Any], None]] = {
     narrow.Timed: _timed,
     narrow.Verdict: _verdict,
     narrow.Signal: _signal,
+    narrow.Feedback: _feedback,
     narrow.IterationClosed: _iteration_closed,
     narrow.Infra: _infra,
 }

@@ -69,6 +69,11 @@ class Signal(Event, frozen=True, gc=False, tag="signal"):
     name: str = ""
 
 
+class Feedback(Event, frozen=True, gc=False, tag="feedback"):
+    note: str = ""
+    """Why the level is not the protocol's."""
+
+
 class IterationClosed(Event, frozen=True, gc=False, tag="iteration_closed"):
     passed: bool = False
 
@@ -91,10 +96,11 @@ def _passing(tag: str) -> type[Event]:
 
 _OTHERS = tuple(
     _passing(tag)
-    for tag in ("request_built", "reply_delta", "preflight", "output", "profiled", "feedback", "control", "run_opened")
+    for tag in ("request_built", "reply_delta", "preflight", "output", "profiled", "control", "run_opened")
 )
 ANY_EVENT = (
-    Opened | Reply | Candidate | Built | Tested | Sanitized | Timed | Verdict | Signal | IterationClosed | Infra | Closed
+    Opened | Reply | Candidate | Built | Tested | Sanitized | Timed | Verdict | Signal | Feedback | IterationClosed
+    | Infra | Closed
 )  # fmt: skip
 for _other in _OTHERS:
     ANY_EVENT |= _other

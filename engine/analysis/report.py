@@ -93,6 +93,8 @@ def coverage_section(frame: Frame) -> Section:
     interactive = int(frame.trajectories.interactive.sum())
     rows.append([words("counted although played by hand"), count(interactive)])
     rows.append([words("faults of machine or service that were overcome"), count(int(frame.trajectories.infra.sum()))])
+    if fell_back := int(frame.trajectories.fell_back.sum()):
+        rows.append([words("iterations with feedback L3 in the place of L4: no profile"), count(fell_back)])
     tables = [table("coverage", "Planned trajectories", ("", "trajectories"), rows)]
     if coverage.gaps:
         listed = [

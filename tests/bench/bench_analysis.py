@@ -74,6 +74,7 @@ def generated() -> Frame:
         attempt=zeros + 1,
         interactive=zeros.astype(bool),
         infra=zeros,
+        fell_back=zeros,
         first=cell * LENGTH,
         length=zeros + LENGTH,
         **dict.fromkeys(("model", "family", "source", "operation", "generation", "device", "stop_reason"), unknown),

@@ -135,7 +135,7 @@ def test_what_is_left_out_has_its_own_line():
             ("missing", "unfinished", "infra", "interactive", "no_answer", "needs_device", "damaged")
         )
     )
-    records = [TrajectoryRecord("t", "m", [FAIL, PASS], interactive=True, infra=2)]
+    records = [TrajectoryRecord("t", "m", [FAIL, PASS], interactive=True, infra=2, fell_back=1)]
     found = card(frame_from(records, coverage=Coverage(8, gaps)))["coverage"]
     counts = {name: value for name, value in found.items() if name not in ("gaps", "planned_runs")}
     assert counts == {
@@ -150,6 +150,7 @@ def test_what_is_left_out_has_its_own_line():
         "damaged": 1,
         "interactive_counted": 1,
         "infra_overcome": 2,
+        "feedback_fell_back": 1,
         "truncated_replies": 0,
         "unmeasured_passes": 0,
         "noisy_timings": 0,
