@@ -116,7 +116,10 @@ _EXIT = "namespace { struct Leave { Leave() { _exit(0); } } leave; }\n"
 
 def wrong_programs(task: Task, printed: str) -> dict[str, bytes]:
     """Solutions that must be rejected, by name: ``empty`` does nothing and reports success, ``exit`` ends the process with 0
-    before main begins, ``print`` writes what the reference's test printed, and PASS. Empty without a known interface."""
+    before main begins, ``print`` writes what the reference's test printed, and PASS. Empty without a known interface. A
+    KernelBench-style solution has one always: ModelNew."""
+    if task.spec.backend == "kernelbench":
+        return _wrong_modules(printed)
     known = interface(task)
     if known is None:
         return {}
@@ -132,3 +135,26 @@ def _literal(text: str) -> str:
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text[:200].encode()
     )
     return f'"{"".join(plain)}"'
+
+
+_MODULE = """\
+import torch
+import torch.nn as nn
+{before}
+
+class ModelNew(nn.Module):
+    def __init__(self, *given):
+        super().__init__()
+
+    def forward(self, *inputs):
+{statements}        return torch.empty_like(inputs[0])
+"""
+
+
+def _wrong_modules(printed: str) -> dict[str, bytes]:
+    """The same three as PyTorch modules."""
+    lines = [*printed.splitlines()[:20], "PASS", "All tests passed"]
+    said = "".join(f"        print({line[:200]!a}, flush=True)\n" for line in lines)
+    leaves = "torch.os._exit(0)\n"
+    programs = {"empty": ("", ""), "exit": (leaves, ""), "print": ("", said)}
+    return {name: _MODULE.format(before=before, statements=more).encode() for name, (before, more) in programs.items()}

@@ -141,6 +141,36 @@ def image_resize(given: Inputs) -> Outputs:
     return {"result.f32": sum(rows[:, at] * weight[:, None] for at, weight in zip(down, weights, strict=True))}
 
 
+def kb_conv1d_relu(given: Inputs) -> Outputs:
+    x = given.x.reshape(8, 96, 2001)
+    weight = given.weight.reshape(96, 7)
+    y = np.stack([[np.correlate(np.pad(x[b, c], 3), weight[c], "valid") for c in range(96)] for b in range(8)])
+    return {"y.f32": np.maximum(0.0, y + given.bias[:, None])}
+
+
+def kb_linear_relu(given: Inputs) -> Outputs:
+    y = np.einsum("ri,oi->ro", given.x.reshape(1000, 700), given.weight.reshape(900, 700), optimize=True) + given.bias
+    return {"y.f32": np.where(y > 0, y, 0.0)}
+
+
+def kb_logsumexp(given: Inputs) -> Outputs:
+    return {"y.f32": np.logaddexp.reduce(given.x.reshape(2000, 1000), axis=1)}
+
+
+def kb_masked_softmax(given: Inputs) -> Outputs:
+    scores = given.scores.reshape(2000, 1003)
+    y = np.zeros_like(scores)
+    for row, length in enumerate(given.lengths.astype(int)):
+        seen = scores[row, :length]
+        y[row, :length] = np.exp(seen - np.logaddexp.reduce(seen))
+    return {"y.f32": y}
+
+
+def kb_rms_norm(given: Inputs) -> Outputs:
+    x = given.x.reshape(3000, 1500)
+    return {"y.f32": given.weight * x / np.sqrt(np.einsum("rc,rc->r", x, x) / 1500 + 1e-5)[:, None]}
+
+
 def layernorm_backward(given: Inputs) -> Outputs:
     dy, x = (array.reshape(given.rows, given.cols) for array in (given.dy, given.x))
     normal = given.rstd[:, None] * (x - given.mean[:, None])
@@ -312,6 +342,11 @@ ORACLES: dict[str, Callable[[Inputs], Outputs]] = {
         histogram_bytes,
         image_luma,
         image_resize,
+        kb_conv1d_relu,
+        kb_linear_relu,
+        kb_logsumexp,
+        kb_masked_softmax,
+        kb_rms_norm,
         layernorm_backward,
         layernorm_rows,
         life_graph,

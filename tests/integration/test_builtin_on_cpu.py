@@ -16,7 +16,8 @@ from engine.harness.sandbox import Sandbox
 from engine.verdict import classify
 from tests.support.examining import examine
 
-TASKS = load_corpus(builtin_folder()).tasks
+TASKS = {name: task for name, task in load_corpus(builtin_folder()).tasks.items() if task.spec.backend != "kernelbench"}
+"""Those that want PyTorch want a GPU too."""
 
 QUICK = {
     "attention_window",  # out of memory

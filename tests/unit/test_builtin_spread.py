@@ -46,7 +46,7 @@ def test_every_category_bucket_and_operation_is_there_twice():
 
 def test_every_bucket_is_there_on_every_backend():
     pairs = {(task.spec.start_bucket, task.spec.backend) for task in TASKS.values()}
-    assert pairs == {(bucket, backend) for bucket in BUCKETS for backend in ("nvcc", "make")}
+    assert pairs == {(bucket, backend) for bucket in BUCKETS for backend in ("nvcc", "make", "kernelbench")}
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
@@ -60,7 +60,9 @@ def test_the_way_from_start_to_reference_is_no_typing_error(name: str):
 
 
 def test_the_table_of_the_corpus_names_every_task_with_its_facts():
-    rows = re.findall(r"^\| (\w+) \| ([\w, ]+) \| (\w+) \| (\w+) \| (nvcc|make) \| (\d+) \|", readme(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\w+) \| ([\w, ]+) \| (\w+) \| (\w+) \| (nvcc|make|kernelbench) \| (\d+) \|", readme(), re.MULTILINE
+    )
     assert {row[0] for row in rows} == set(TASKS)
     for name, shows, bucket, operation, backend, lines in rows:
         spec = TASKS[name].spec

@@ -103,9 +103,10 @@ def test_the_built_in_corpus_covers_every_category_that_a_start_can_show():
         "timeout",
         "perf_broken",
     }
-    assert {task.spec.backend for task in tasks} == {"nvcc", "make"}
+    assert {task.spec.backend for task in tasks} == {"nvcc", "make", "kernelbench"}
     for task in tasks:
         bucket = OUTCOME_BUCKETS[task.spec.category or ""]
         assert task.spec.start_bucket == ("perf_broken" if bucket == "passed" else bucket), task.id
         assert task.reference is not None
-        assert task.error_log.strip()
+        # a log is of a GPU that showed the fault; an empty one is captured before a fixer sees the task
+        assert task.error_log.strip() or task.spec.backend == "kernelbench"
