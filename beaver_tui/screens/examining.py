@@ -82,7 +82,7 @@ class Examining(Screen[None]):
         code, step = self._candidate(), self.opened.session.position
         if code is None:
             return
-        if self._asking is not None:
+        if self._asking is not None and not self._asking[1].is_finished:
             self.notify(f"{self._asking[0]} first: still running; {shown_keys('app.interrupt')} stops it")
             return
         self._asking = what, self.run_worker(self._asked(what, log, examine, code, step), group="on demand")
@@ -107,7 +107,7 @@ class Examining(Screen[None]):
 
     def stop_asking(self) -> str:
         """Stop what is being asked of a candidate; says what it was, empty when nothing was."""
-        if self._asking is None:
+        if self._asking is None or self._asking[1].is_finished:
             return ""
         what, worker = self._asking
         worker.cancel()
