@@ -13,6 +13,7 @@ import pytest
 from engine import events as ev
 from engine.analysis.build import IterationRecord, TrajectoryRecord, frame_from, generation_of
 from engine.analysis.frame import CATEGORIES, GATES, SIGNALS, Frame, setting_of
+from engine.analysis.report import coverage_section
 from engine.analysis.scan import frame_of
 from engine.corpora import builtin_folder, load_corpus
 from engine.journal import encode
@@ -146,6 +147,27 @@ def test_what_a_fault_of_the_machine_made_void_is_in_no_column(run: RunDirectory
     assert [row[8] for row in told(frame)] == [round(sum(row["seconds"].values()), 3) for row in manifest]
     assert told(frame) == told(frame_of([RunDirectory(STORED)]))
     assert frame.trajectories.infra.sum() == 1
+
+
+def test_feedback_of_another_level_than_asked_for_is_counted(run: RunDirectory) -> None:
+    """An ablation over feedback levels must not compare L3 with itself under two names and keep silent about it."""
+    cell = next(cell for cell in run.plan if cell.fixer == "scripted:stagnating")
+    lines = run.journal(cell).read_bytes().splitlines(keepends=True)
+    given = next(number for number, line in enumerate(lines) if b'"type":"feedback"' in line)
+    event = msgspec.json.decode(lines[given])
+    assert isinstance(event, dict)
+    lines[given] = (
+        msgspec.json.encode(event | {"note": "L4 fell back to L3: Nsight Compute (ncu) was not found"}) + b"\n"
+    )
+    # a first try that a fault of the machine made void, and that fell back too, is no second iteration
+    begins = next(number for number, line in enumerate(lines) if b'"type":"candidate"' in line)
+    first_try = [*lines[begins : given + 1], encode(ev.InfraFailed(iteration=1, kind="gpu", message="lost"))]
+    run.journal(cell).write_bytes(b"".join([*lines[:begins], *first_try, *lines[begins:]]))
+    frame = frame_of([run])
+    assert frame.trajectories.fell_back.sum() == 1
+    assert frame_of([RunDirectory(STORED)]).trajectories.fell_back.sum() == 0
+    section = coverage_section(frame)
+    assert "iterations with feedback L3 in the place of L4" in repr(section)
 
 
 def test_a_torn_last_line_is_left_out(run: RunDirectory) -> None:
