@@ -122,6 +122,7 @@ class Rules:
     """A call on poisoned buffers may take this many times as long as one in a row, so much more, and twice what the reference's
     takes more: what lay in L2 is driven out for both."""
     fresh_ms: float = 20.0
+    fresh_tries: int = 4
     long_ms: float = 400.0
     """A program whose batch takes longer is timed by one batch."""
 
@@ -173,9 +174,7 @@ async def question(
     try:
         heard = await _batches(talk, rules, first_calls, during)
         if heard.batches[0].calls > 1:  # a single call has fresh buffers
-            heard.fresh_ms = await _fresh(talk, rules, heard)
-            if reference_excess_ms is not None:
-                _check_fresh(heard, heard.fresh_ms, rules, reference_excess_ms)
+            await _fresh(talk, rules, heard, reference_excess_ms)
         talk.say("end")
         said, _ = await talk.hear()
         if not (said.startswith("end ") and said.endswith(" threads") and said[4:-8].isdigit()):
@@ -232,19 +231,23 @@ async def _batches(talk: Talk, rules: Rules, calls: int, during: During | None) 
     return heard
 
 
-async def _fresh(talk: Talk, rules: Rules, heard: Heard) -> float:
-    """Milliseconds of a call when the buffers are poisoned before every one: the shorter of both clocks, without the poisoning."""
+async def _fresh(talk: Talk, rules: Rules, heard: Heard, reference_excess_ms: float | None) -> None:
+    """What a call takes when the buffers are poisoned before every one: the least of several tries, by the shorter of both clocks
+    and without the poisoning. A candidate that computes only then has kept results between calls."""
     calls = max(1, min(heard.batches[0].calls, math.ceil(rules.fresh_ms / heard.ms)))
-    with_calls = await _batch(talk, "fresh", calls)
-    without = await _batch(talk, "blank", calls)
-    return max(0.0, min(with_calls.wall_ms - rules.slack_ms, with_calls.own_ms) - without.own_ms) / calls
-
-
-def _check_fresh(heard: Heard, fresh_ms: float, rules: Rules, reference_excess_ms: float) -> None:
-    """A candidate that computes only on poisoned buffers has kept results between calls."""
-    if fresh_ms > rules.fresh_factor * heard.ms + rules.fresh_slack_ms + 2 * reference_excess_ms:
+    most = rules.fresh_factor * heard.ms + rules.fresh_slack_ms + 2 * (reference_excess_ms or 0.0)
+    least = math.inf
+    for _ in range(rules.fresh_tries):
+        with_calls = await _batch(talk, "fresh", calls)
+        without = await _batch(talk, "blank", calls)
+        taken = min(with_calls.wall_ms - rules.slack_ms, with_calls.own_ms) - without.own_ms
+        least = min(least, max(0.0, taken / calls))
+        if least <= most:
+            break
+    heard.fresh_ms = least
+    if least > most and reference_excess_ms is not None:
         raise Refused(
-            f"a call on fresh buffers takes {fresh_ms:.4g} ms, one in a row {heard.ms:.4g} ms: results are kept between calls"
+            f"a call on fresh buffers takes {least:.4g} ms, one in a row {heard.ms:.4g} ms: results are kept between calls"
         )
 
 
