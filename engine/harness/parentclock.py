@@ -232,15 +232,15 @@ async def _batches(talk: Talk, rules: Rules, calls: int, during: During | None) 
 
 
 async def _fresh(talk: Talk, rules: Rules, heard: Heard, reference_excess_ms: float | None) -> None:
-    """What a call takes when the buffers are poisoned before every one: the least of several tries, by the shorter of both clocks
-    and without the poisoning. A candidate that computes only then has kept results between calls."""
+    """What a call takes when the buffers are poisoned before every one: the least of several tries, by the parent's clock and
+    without the poisoning. A candidate that computes only then has kept results between calls."""
     calls = max(1, min(heard.batches[0].calls, math.ceil(rules.fresh_ms / heard.ms)))
     most = rules.fresh_factor * heard.ms + rules.fresh_slack_ms + 2 * (reference_excess_ms or 0.0)
     least = math.inf
     for _ in range(rules.fresh_tries):
         with_calls = await _batch(talk, "fresh", calls)
         without = await _batch(talk, "blank", calls)
-        taken = min(with_calls.wall_ms - rules.slack_ms, with_calls.own_ms) - without.own_ms
+        taken = with_calls.wall_ms - rules.slack_ms - min(without.wall_ms, without.own_ms)
         least = min(least, max(0.0, taken / calls))
         if least <= most:
             break
