@@ -17,6 +17,7 @@ from pathlib import Path
 from engine import events as ev
 from engine.authoring.collect import collect
 from engine.authoring.draft import Wish, editable, write_draft, write_spec
+from engine.authoring.probe import fails_whatever_it_holds
 from engine.corpora.native import read_native
 from engine.devices.cpu.device import NAME
 from engine.errors import BeaverError, ConfigError
@@ -91,6 +92,8 @@ async def adopt(wish: Wish, harness: Harness, out: Path, repeats: int = 3, say: 
             say(f"run {number}: {runs[-1]}")
         _refuse(task, runs)
         found = runs[0]
+        if (build := found.evidence.build) is not None and await fails_whatever_it_holds(harness, task, build):
+            raise _fails_itself("--build", task, found.verdict.line)
         if task.reference is not None:
             await _accepts_reference(harness, task)
         if found.verdict.passed:
@@ -143,10 +146,9 @@ def _refuse(task: Task, runs: list[Run]) -> None:
             raise Refused(f"{task.id}: cannot be run on this device: {lack}")
         for name, step in (("--build", run.evidence.build), ("--test", test)):
             if name == "--build" and step is not None and _fails_silently(step):
-                silent = f"exit code {step.exit_code}, and not a word"
-                raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {silent}")
+                raise _fails_itself(name, task, f"exit code {step.exit_code}, and not a word")
             if step is not None and (fault := command_fault(step, task.spec.solution_file)) is not None:
-                raise Refused(f"{name}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
+                raise _fails_itself(name, task, fault)
     outcomes = list(dict.fromkeys(plain_outcome(run.evidence) for run in runs))
     if len(outcomes) > 1:
         ends = "; ".join(f"run {number}: {run}" for number, run in enumerate(runs, 1))
@@ -156,6 +158,10 @@ def _refuse(task: Task, runs: list[Run]) -> None:
             f"{task.id}: passes already, there is nothing to repair. If its result is wrong, say how a right one looks with "
             "--pass-regex; if it is too slow, give --timing-regex and a faster --reference (perf_broken)"
         )
+
+
+def _fails_itself(option: str, task: Task, fault: str) -> Refused:
+    return Refused(f"{option}: the command itself fails, whatever {task.spec.solution_file} holds: {fault}")
 
 
 def _fails_silently(build: StepEvidence) -> bool:

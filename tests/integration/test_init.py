@@ -88,6 +88,9 @@ FAULTY_COMMANDS = {
     "a make target that is not there": ("make prog", "./prog", "No rule to make target"),
     "a CMake folder without lists": ("cmake -S . -B build", "./prog", "CMakeLists"),
     "a build that fails without a word": (f"{BUILD}; exit 1", "./prog", "exit code 1, and not a word"),
+    "a build that prints and then fails": (f"{BUILD}; echo built in $(date +%N) ns; exit 1", "./prog", "built in"),
+    "a build that fails in another file": (f"{BUILD} -Dmain=int", "./prog", "main.cpp"),
+    "a build that never comes to the file": ("echo checking; false && " + BUILD, "./prog", "checking"),
     "an option that nvcc does not know": ("nvcc --no-such-option -o prog sum.cpp", "./prog", "nvcc fatal"),
     "a test program that is not there": (BUILD, "./other", "--test"),
     "a test script that is not there": (BUILD, "python3 missing.py", "missing.py"),
@@ -124,6 +127,12 @@ async def test_a_missing_header_of_the_editable_file_is_a_failure_to_repair(made
     source = '#include "no_such_header.h"\n' + WRONG
     adopted = await made(Program({**PARTS, "sum.cpp": source}, "sum.cpp", BUILD, "./prog", ""))
     assert adopted.bucket == "compile_error"
+
+
+async def test_a_check_in_the_build_that_looks_at_the_file_is_a_failure_to_repair(made):
+    build = f"{BUILD} && echo 'the program holds no tensor cores' && exit 1"
+    adopted = await made(Program({**PARTS, "sum.cpp": WRONG}, "sum.cpp", build, "./prog", ""))
+    assert adopted.evidence_line == "the program holds no tensor cores"
 
 
 @pytest.mark.parametrize(
