@@ -20,12 +20,13 @@ from engine import events as ev
 from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.harness.aside import in_thread
+from engine.harness.process import Ended
 from engine.harness.sandbox import Sandbox
 from engine.harness.step import StepRunner
 from engine.harness.workspace import Workspace, remove_tree
 from engine.task import Task
 from engine.verdict.profile_metrics import tool_metrics
-from engine.verdict.profile_report import read_report
+from engine.verdict.profile_report import read_report, refused_metrics
 from engine.verdict.structure_python import cuda_in_python
 from engine.verdict.structure_sites import find_sites
 
@@ -108,7 +109,9 @@ def _kernels(name: str, code: bytes) -> list[str]:
     return [found for found in names if _IDENTIFIER.fullmatch(found)][:_MOST_NAMES]
 
 
-def profile_command(program: Path, report: str, kernels: str, test: str) -> str:
+def profile_command(
+    program: Path, report: str, kernels: str, test: str, metrics: tuple[str, ...] = tool_metrics()
+) -> str:
     """The test under Nsight Compute, whose output goes to ``report`` alone.
 
     The clocks are left alone: a profiler that is killed would leave them locked, and every timing after it would be another.
@@ -116,7 +119,7 @@ def profile_command(program: Path, report: str, kernels: str, test: str) -> str:
     options = [
         str(program),
         *("--csv", "--print-units", "base", "--log-file", report),
-        *("--metrics", ",".join(tool_metrics())),
+        *("--metrics", ",".join(metrics)),
         *("--launch-count", str(LAUNCHES), "--clock-control", "none", "--target-processes", "all"),
     ]
     if kernels:
@@ -141,15 +144,23 @@ async def profile(steps: StepRunner, workspace: Workspace, code: bytes, test: st
     program = find_ncu(stand.toolkit)
     if reason or program is None:
         return ev.Profiled(iteration=steps.iteration, note=reason)
-    name = f"{FOLDER}/{secrets.token_hex(8)}.csv"
     kernels = await in_thread(own_kernels, workspace.task, code)
-    folder = await in_thread(workspace.folder, FOLDER)
-    try:
-        command = profile_command(program, name, kernels, test)
-        ended = await steps.run(workspace, "profile", command, wall, shown=shown_folders(program), writable=(FOLDER,))
-        text = await in_thread(read_log, workspace.path / name)
-    finally:
-        await in_thread(remove_tree, folder)
+
+    async def run(metrics: tuple[str, ...]) -> tuple[Ended, str]:
+        name = f"{FOLDER}/{secrets.token_hex(8)}.csv"
+        folder = await in_thread(workspace.folder, FOLDER)
+        try:
+            command = profile_command(program, name, kernels, test, metrics)
+            ended = await steps.run(
+                workspace, "profile", command, wall, shown=shown_folders(program), writable=(FOLDER,)
+            )
+            return ended, await in_thread(read_log, workspace.path / name)
+        finally:
+            await in_thread(remove_tree, folder)
+
+    ended, text = await run(tool_metrics())
+    if refused := refused_metrics(text):
+        ended, text = await run(tuple(name for name in tool_metrics() if name not in refused))
     steps.save_log("profile-report", text)
     report = await in_thread(read_report, text)
     problem = f"the test did not end within {wall:g} s under the profiler" if ended.timed_out else report.problem

@@ -23,6 +23,7 @@ from engine.verdict.profile_metrics import (
     Metric,
     stall_metric,
     stall_name,
+    tool_metrics,
 )
 
 MOST_KERNELS: Final = 32
@@ -79,6 +80,14 @@ def read_report(text: str) -> Report:
     order = sorted(figures, key=lambda kernel: -figures[kernel]["time_pct"])
     kept = {kernel: figures[kernel] for kernel in order[:MOST_KERNELS]}
     return Report(kept) if kept else Report(problem=_problem(text))
+
+
+def refused_metrics(text: str) -> tuple[str, ...]:
+    """The metrics that a log without figures complains of by name: another chip or version has other ones."""
+    if _HEADER.search(text):
+        return ()
+    complaints = " ".join(_REMARK.findall(text[:100_000]))
+    return tuple(name for name in tool_metrics() if name.partition(".")[0] in complaints)
 
 
 def _launches(text: str) -> list[tuple[str, dict[str, float]]]:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.events import Profiled
 from engine.verdict.profile_metrics import STALLS, stall_metric, tool_metrics
-from engine.verdict.profile_report import MOST_KERNELS, read_report, without_parameters
+from engine.verdict.profile_report import MOST_KERNELS, read_report, refused_metrics, without_parameters
 from engine.verdict.profile_table import profile_table
 
 RECORDED = (Path(__file__).parents[1] / "fixtures" / "h200" / "ncu" / "metrics.csv").read_text()
@@ -173,3 +173,13 @@ def test_a_failure_is_told_in_words(text: str, problem: str):
 def test_every_metric_is_asked_for_once():
     names = tool_metrics()
     assert len(set(names)) == len(names) and all(stall_metric(reason) in names for reason in STALLS)
+
+
+def test_a_metric_that_this_nsight_compute_does_not_have_is_found_in_its_complaint():
+    complaint = (
+        "==ERROR== Failed to find metric sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active\n"
+        "==WARNING== No kernels were profiled.\n"
+    )
+    assert refused_metrics(complaint) == ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",)
+    assert refused_metrics("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n") == ()
+    assert refused_metrics(complaint + RECORDED) == (), "there are figures: a second run would give no more"
