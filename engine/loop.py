@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol as Plug
 
 from engine import events as ev
+from engine.baselines import Baseline
 from engine.candidate import exact_bytes, make_candidate
 from engine.errors import InfraError, NoMoreAnswers, RunError
 from engine.evidence import Evidence
@@ -56,6 +57,8 @@ class Setting:
     """A person may change things while it is played (protocol 25)."""
     examples: tuple[Example, ...] = ()
     """Repairs of other tasks that every prompt shows."""
+    baseline: Baseline | None = None
+    """The time of the task's reference, measured earlier."""
 
 
 async def repair(
@@ -230,6 +233,7 @@ class _Play:
             seed=derive_seed(setting.seed, self._task.id, setting.attempt, number),
             gate=self._protocol.gate,
             launches=self._protocol.launches,
+            baseline=setting.baseline,
             hazards=self._protocol.feedback in (Feedback.L3, Feedback.L3RAW, Feedback.L4),
             profile=self._protocol.feedback is Feedback.L4 and self._protocol.sampling is Sampling.ITERATIVE,
         )

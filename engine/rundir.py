@@ -76,6 +76,17 @@ class FewShotRecord(msgspec.Struct, frozen=True, kw_only=True):
     pool: int
 
 
+class BaselineRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Where times of references are from that were not measured in this run: how many tasks have one, the GPUs that they were taken on, and
+    the SHA-256 of baselines.json."""
+
+    sha256: str
+    source: str
+    tasks: int
+    devices: list[str]
+    any_device: bool = False
+
+
 class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A run that was not played here but read from another harness's results: from where, what that was, and what its files do
     not say, which is "unknown" or absent in this run and never a guess."""
@@ -114,6 +125,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     plan: PlanRecord | None = None
     """None in a run of an earlier version."""
     few_shot: FewShotRecord | None = None
+    baseline: BaselineRecord | None = None
     imported: ImportRecord | None = None
     python: str = msgspec.field(default_factory=platform.python_version)
     system: str = msgspec.field(default_factory=lambda: f"{platform.system()} {platform.machine()}")

@@ -70,6 +70,13 @@ from engine.sweep.opening import Options, open_sweep
     help="For curated: a list of task ids, or a mapping from tasks to such lists.",
 )
 @click.option("--few-shot-seed", type=click.IntRange(min=0), metavar="N", help="Chooses the repairs (default: 42).")
+@click.option(
+    "--baseline",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Measured times of references (a CUDABeaver checkout, its references_cache, a file) in place of launching them.",
+)
+@click.option("--baseline-any-device", is_flag=True, help="Use those of another GPU, too, and mark them.")
 @click.option("--jobs", type=int, metavar="N", help="Trajectories at a time (default: cores).")
 @click.option("--seed", metavar="TEXT", help="Secret that checkers' inputs come from (default: a fresh one).")
 @click.option("--sandbox", metavar="auto|bubblewrap|namespaces|none", help="Containment of candidates (default: auto).")

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from engine import events as ev
+from engine.baselines import Baseline
 from engine.devices.ceilings import Unmeasured
 from engine.evidence import Evidence, SanitizerEvidence, StepEvidence
 from engine.harness import backends
@@ -66,6 +67,8 @@ class Job:
     """Profile what ran to its end, right or wrong (feedback L4)."""
     outputs: Path | None = None
     """A folder that does not exist yet, for a copy of what the checker judged first."""
+    baseline: Baseline | None = None
+    """The reference's time, measured earlier: it is not launched then."""
 
 
 class Examination:
@@ -319,7 +322,12 @@ class Examination:
         """Time a candidate that passes; outputs of a timed run that are wrong take the pass back."""
         command = backends.time_command(self._task, self._device)
         parser, own = self._spec.timing_parser, self._spec.reference_parser
-        if parser is None or command is None or not (self._task.reference or own) or not self._job.launches:
+        if (
+            parser is None
+            or command is None
+            or not (self._task.reference or own or self._job.baseline)
+            or not self._job.launches
+        ):
             return
         if not self._device.times_count:
             note = f"{self._device.name}: its times say nothing about a GPU"
@@ -349,9 +357,13 @@ class Examination:
         if bounded(self._spec):
             with contextlib.suppress(Unmeasured, OSError):  # said where they are wanted
                 await self._device.build_ceilings(self._toolkit)
-        reference = await self._references.get(self._task, self._budgets.build)
-        async with self._gpu():
-            timed = await measurement.compare(reference, workspace, checker, self._job.launches, gate)
+        if (baseline := self._job.baseline) is not None:
+            async with self._gpu():
+                timed = await measurement.against(baseline, workspace, checker, self._job.launches, gate)
+        else:
+            reference = await self._references.get(self._task, self._budgets.build)
+            async with self._gpu():
+                timed = await measurement.compare(reference, workspace, checker, self._job.launches, gate)
         if measurement.wrong is not None:
             ended, result = measurement.wrong
             self._evidence.check = result

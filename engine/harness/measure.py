@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from engine.baselines import Baseline
 from engine.devices.base import Device
 from engine.devices.ceilings import Unmeasured
 from engine.devices.conditions import Conditions
@@ -109,6 +110,38 @@ class Measurement:
             launches=_in_turns(first, second),
             flags=flags,
         )
+
+    async def against(
+        self, baseline: Baseline, candidate: Workspace, checker: Checker | None, launches: int, gate: float
+    ) -> Timed:
+        """The candidate alone, beside a mean of its reference that was measured earlier: how that one varied is not known, and no
+        sample of it is stored."""
+        began = time.monotonic()
+        await in_thread(self._device.conditions)
+        if suspect := await in_thread(suspicions, candidate, None):
+            return summarize(self._steps.iteration, [], [], gate, f"refused: {suspect}", time.monotonic() - began)
+        side, note = _Side("candidate", candidate, checker), ""
+        try:
+            for _ in range(launches):
+                side.launches.append(await self._launch(side, checked=checker is not None, other=side))
+        except _Unusable as error:
+            note = "a timed run left a wrong result" if self.wrong is not None else str(error)
+        flags = [baseline.flag, *self._flags(side, side)]
+        if not note:
+            note, unchecked = await self._roofline(side)
+            flags += [unchecked] if unchecked else []
+        timed = summarize(
+            self._steps.iteration,
+            [baseline.mean_ms] * len(side.launches),
+            side.times,
+            gate,
+            note,
+            time.monotonic() - began,
+            source="events" if side.spoke else source_of(self._parser),
+            launches=side.launches,
+            flags=flags,
+        )
+        return msgspec.structs.replace(timed, reference_ms=[])
 
     async def _launch(self, side: _Side, *, checked: bool, other: _Side) -> TimedLaunch:
         """One launch of a side. Raises _Unusable."""

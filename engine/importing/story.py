@@ -171,7 +171,8 @@ def _timed(number: int, measured: Performance, gate: float) -> ev.Timed:
         reference_mean_ms=measured.reference_runtime_ms,
         cv=measured.candidate_cv,
         gate="pass" if speedup >= gate else "fail",
-        note=f"imported: {measured.timing_method or 'method unknown'}; baseline: cached",
+        note=f"imported: {measured.timing_method or 'method unknown'}",
+        flags=["baseline: cached"],
     )
 
 

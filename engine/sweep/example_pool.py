@@ -20,7 +20,7 @@ from engine.fewshot import EVERY, Example, choose, listed_for, pool_digest
 from engine.plain_file import read_plain
 from engine.protocol import Choosing, Protocol
 from engine.rundir import BUILTIN, Cell, FewShotRecord, RunDirectory
-from engine.store import sha256, write_whole
+from engine.store import sha256
 from engine.sweep.start_logs import captured_log
 from engine.task import Task
 from engine.text import plain_text
@@ -218,11 +218,6 @@ def choose_examples(
 
 def _some(names: Sequence[str]) -> str:
     return f"{len(names)} tasks ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
-
-
-def write_chosen(folder: Path, content: bytes) -> None:
-    """Into the folder of a run that is being made."""
-    write_whole(folder / FILE, content)
 
 
 def encode_chosen(chosen: Chosen) -> bytes:

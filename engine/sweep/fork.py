@@ -24,6 +24,7 @@ from engine.protocol import Protocol
 from engine.rundir import Cell, RunDirectory, RunRecord, trajectory_folder
 from engine.stopping import RESUBMITTED, why_over
 from engine.store import DiskStore
+from engine.sweep.cached_baselines import FILE as BASELINES
 from engine.sweep.example_pool import FILE as EXAMPLES
 from engine.trajectory import Trajectory, fold
 from engine.verdict import Signal
@@ -90,8 +91,9 @@ def fork_run(
     blobs, logs = _blobs(run, cell, story), _logs(run, cell, step)
 
     def fill(folder: Path) -> None:
-        if protocol.shots is not None:
-            shutil.copyfile(run.path / EXAMPLES, folder / EXAMPLES)
+        for name, record in ((EXAMPLES, run.record.few_shot), (BASELINES, run.record.baseline)):
+            if record is not None:
+                shutil.copyfile(run.path / name, folder / name)
         _write(folder, forked, story, blobs, logs)
 
     return RunDirectory.create(record, [forked], out, fill)

@@ -6,7 +6,7 @@ Wishes are taken from the command line first, then from the run's record or the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,11 @@ from engine.harness.limits import Limits
 from engine.local import local_harness
 from engine.protocol import NO_SHOTS, Protocol, Sampling
 from engine.rundir import BUILTIN, Cell, DeviceRecord, FewShotRecord, RunDirectory, RunRecord
-from engine.sweep.example_pool import choose_examples, encode_chosen, read_pool, record_of, write_chosen
+from engine.store import write_whole
+from engine.sweep.cached_baselines import FILE as BASELINES
+from engine.sweep.cached_baselines import chosen_baselines
+from engine.sweep.example_pool import FILE as EXAMPLES
+from engine.sweep.example_pool import choose_examples, encode_chosen, read_pool, record_of
 from engine.sweep.registry import build_fixer, chosen_configs, recorded_configs
 from engine.sweep.sweep import Sweep, plan_cells
 from engine.task import Task
@@ -59,6 +63,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     few_shot_seed: int | None = None
     few_shot_from: tuple[Path, ...] = ()
     few_shot_file: Path | None = None
+    baseline: Path | None = None
+    baseline_any_device: bool = False
 
     def __post_init__(self) -> None:
         check_bounds("--jobs", "jobs", self.jobs)
@@ -69,6 +75,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"--seed: must have at most {MOST_SEED_CHARACTERS} characters, and has {len(self.seed)}")
         if self.corpus is not None and not self.corpus.strip():
             raise ConfigError("--corpus: must not be empty; without --corpus the built-in tasks are played")
+        if self.baseline_any_device and self.baseline is None:
+            raise ConfigError("--baseline-any-device: goes with --baseline")
         for name, value in (("--corpus", self.corpus), ("--out", self.out), ("--seed", self.seed)):
             if value is not None and not _is_text(str(value)):
                 raise ConfigError(f"{name} {value}: must be UTF-8; a run's record could not name it")
@@ -150,7 +158,14 @@ def _begin(
     )
     if options.seed is not None:
         record = msgspec.structs.replace(record, seed=options.seed)
-    run = create_run(record, plan, options.out, examples[1] if examples is not None else None)
+    files = {EXAMPLES: examples[1]} if examples is not None else {}
+    if options.baseline is not None:
+        names = [task.id for task in chosen]
+        baseline, files[BASELINES] = chosen_baselines(
+            options.baseline, harness.device, harness.toolkit.version, names, options.baseline_any_device, warn
+        )
+        record = msgspec.structs.replace(record, baseline=baseline)
+    run = create_run(record, plan, options.out, files)
     harness.device.make_ready(harness.toolkit, warn)  # not before every wrong word has been told
     return _opened(run, corpus, fixers, harness, first_given(options.jobs, settings.jobs), configs)
 
@@ -194,12 +209,17 @@ def _has_answers(fixer: Fixer, chosen: list[Task]) -> None:
     raise ConfigError(f"--fixer {fixer.name}: has no answer for any of the {len(chosen)} chosen tasks{known}")
 
 
-def create_run(record: RunRecord, plan: list[Cell], out: Path | None, examples: bytes | None = None) -> RunDirectory:
-    """A new run on disk, in ``out`` or in a fresh folder under runs/, with the ``examples`` that its prompts show. A plan without
-    cells is refused."""
+def create_run(record: RunRecord, plan: list[Cell], out: Path | None, files: Mapping[str, bytes]) -> RunDirectory:
+    """A new run on disk, in ``out`` or in a fresh folder under runs/, with the ``files`` that it begins with. A plan without cells is
+    refused."""
+
+    def fill(folder: Path) -> None:
+        for name, content in files.items():
+            write_whole(folder / name, content)
+
     if not plan:
         raise ConfigError("nothing to do: no chosen fixer has an answer for any chosen task")
-    return RunDirectory.create(record, plan, out, (lambda folder: write_chosen(folder, examples)) if examples else None)
+    return RunDirectory.create(record, plan, out, fill)
 
 
 def _go_on(options: Options, folder: Path, settings: BatchConfig, warn: Warn, live: bool) -> Opened:

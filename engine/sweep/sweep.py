@@ -18,6 +18,7 @@ from engine.manifest import write_manifest
 from engine.protocol import Protocol, Sampling
 from engine.rundir import Cell, RunDirectory
 from engine.store import RunUnwritable
+from engine.sweep.cached_baselines import baselines_of
 from engine.sweep.example_pool import chosen_of
 from engine.sweep.start_logs import StartLogs
 from engine.task import Task
@@ -78,6 +79,7 @@ class Sweep:
     def __post_init__(self) -> None:
         self._start_logs = StartLogs(self.run.path, self.harness, self.run.record.seed)
         self._chosen = chosen_of(self.run)
+        self._baselines = baselines_of(self.run)
 
     def stop(self) -> None:
         """Begin no further step, and wait for nobody: neither for a person nor for a service that asks for patience."""
@@ -170,6 +172,7 @@ class Sweep:
             seed=self.run.record.seed,
             interactive=self.run.record.interactive,
             examples=self._chosen.of(cell.task),
+            baseline=self._baselines.get(cell.task),
         )
         if past.opened is not None:
             self._begin_notes(cell, journal)
