@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="FILE", type=PATH, help="State file (default: one in the user's cache).")
 @click.option("--fresh", is_flag=True, help="Forget what the state file holds.")
 @click.option("--markdown", metavar="FILE", type=PATH, help="Write this device's section of that file.")
+@click.option(
+    "--compare",
+    nargs=2,
+    type=PATH,
+    metavar="FILE FILE",
+    help="Two state files: where two machines see another category. Nothing is run.",
+)
 def verify(
     corpus: str | None,
     broken: Path | None,
@@ -48,14 +55,18 @@ def verify(
     out: Path | None,
     fresh: bool,
     markdown: Path | None,
+    compare: tuple[Path, Path] | None,
 ) -> int:
     """Show on this machine that each task holds what it promises.
 
     The broken start fails, in the same way each time and as its label says; the reference passes; the patch between them is not
     trivial; known-wrong solutions are rejected. A second call goes on where the first one ended.
 
-    Exit codes: 0 every task is ok or needs what this machine lacks, 1 some are not, 2 usage, 130 interrupted.
+    Exit codes: 0 every task is ok or needs what this machine lacks (--compare: no difference), 1 some are not, 2 usage,
+    130 interrupted.
     """
+    if compare is not None:
+        return _compare(*compare)
     from dataclasses import replace
 
     from engine.corpora import builtin_folder, load_corpus, with_broken
@@ -92,6 +103,24 @@ def verify(
         words += [word for glob in tasks for word in ("--tasks", glob)]
         write_section(markdown, section(rows, heading, shlex.join(["beaver-tui", "verify", *words])))
     return 0 if all(row.sound for row in rows) else 1
+
+
+def _compare(left: Path, right: Path) -> int:
+    """Each difference in a line, and a count."""
+    from engine.verify.differences import compared, first_outcomes
+
+    found = compared(first_outcomes(left), first_outcomes(right))
+    for one in found.different:
+        sides = [
+            one_line(f"{category or 'needs'} ({said})" if said else category or "needs")
+            for category, said in ((one.left, one.left_said), (one.right, one.right_said))
+        ]
+        click.echo(f"{one_line(one.task)}  {one.program}  {sides[0]}  |  {sides[1]}")
+    for path, tasks in ((left, found.only_left), (right, found.only_right)):
+        if tasks:
+            note(f"only in {path}: {len(tasks)} tasks ({', '.join(tasks[:6])}{', ...' if len(tasks) > 6 else ''})")
+    click.echo(f"{found.same} programs show the same category, {len(found.different)} another")
+    return 1 if found.different else 0
 
 
 def _default_jobs(kind: str) -> int:
