@@ -131,10 +131,11 @@ class BeaverApp(Playing):
         markup: bool = True,
     ) -> None:
         """A message may name what came from outside: it is harmless text, and never markup, whatever is asked for."""
+        message = visible_output(message)
         self.told.append(Told(message, severity))
         if severity == "error":
             title = title or f"error: {shown_keys('app.messages')} shows it again"
-        super().notify(visible_output(message), title=title, severity=severity, timeout=timeout, markup=False)
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     # screens
 

@@ -70,8 +70,9 @@ class Human(Screen[None]):
         finished = session.trajectory.finished
         feedback = finished[-1].feedback if finished else None
         task = self.live.task
-        self.query_one("#human-error", LogView).show(LogText(feedback.text if feedback is not None else task.error_log))
-        self.query_one("#human-prompt", LogView).show(LogText(task.prompt))
+        error = feedback.text if feedback is not None else task.error_log
+        self.query_one("#human-error", LogView).show(LogText(error), from_start=True)
+        self.query_one("#human-prompt", LogView).show(LogText(task.prompt), from_start=True)
         self.query_one("#human-build", LogView).show(self._build)
         self._show_reading("Error")
         for view in self.query(LogView):

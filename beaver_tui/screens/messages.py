@@ -27,9 +27,11 @@ class Messages(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         count = len(self._told)
-        words = "nothing was told yet" if not count else "1 message" if count == 1 else f"{count} messages"
+        words = (
+            "1 message since the start" if count == 1 else f"{count} messages since the start, the newest at the end"
+        )
         with Vertical(classes="dialog tall"):
-            yield Label(f"{words} since the start, the newest at the end")
+            yield Label(words if count else "Nothing was told yet.")
             yield LogView()
             yield KeyLine()
 

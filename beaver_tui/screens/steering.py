@@ -32,6 +32,7 @@ class Steering(Examining):
     _unsubscribe: Any = None
     _began = 0.0
     _human: Human | None = None
+    _reminded: Human | None = None
     _deciding = False
     _decided: Proposal | None = None
     """The proposal that was asked about last: it is asked about again when a person says so."""
@@ -76,6 +77,15 @@ class Steering(Examining):
             self._decided = live.proposal
             self.decide()
 
+    def on_screen_resume(self) -> None:
+        """Who has left the question open is told once how to come back to it."""
+        live, human = self.opened.live, self._human
+        if live is None or not live.waiting or human is None or human is self._reminded:
+            return
+        if human not in self.app.screen_stack:
+            self._reminded = human
+            self.notify(f"the trajectory waits for your file; {shown_keys('workbench.human')} comes back to it")
+
     def _show_human(self) -> None:
         self._human = Human(self.opened)
         self.app.push_screen(self._human)
@@ -89,7 +99,10 @@ class Steering(Examining):
         proposal, self._deciding = live.proposal, True
         try:
             decision = await self.app.push_screen_wait(Decide(proposal, live.task.spec.solution_file))
-            if decision is None or live.proposal is not proposal:
+            if live.proposal is not proposal:
+                return
+            if decision is None:
+                self.notify(f"the candidate waits; {shown_keys('workbench.confirm')} comes back to it")
                 return
             if decision.kind == "accept":
                 live.accept()

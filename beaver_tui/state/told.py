@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from beaver_tui.state.visible import visible_output
-
 KEPT = 500
 """Messages that are kept, the newest."""
 
@@ -17,7 +15,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True)
 class Told:
-    """One message. ``severity`` is information, warning or error; ``at`` is this machine's local time."""
+    """One message, of harmless text. ``severity`` is information, warning or error; ``at`` is this machine's local time."""
 
     text: str
     severity: str = "information"
@@ -25,6 +23,5 @@ class Told:
 
     @property
     def line(self) -> str:
-        """Harmless; a text of several lines keeps them."""
         mark = "" if self.severity == "information" else f"{self.severity}: "
-        return f"{self.at:%H:%M:%S}  {mark}{visible_output(self.text)}"
+        return f"{self.at:%H:%M:%S}  {mark}{self.text}"

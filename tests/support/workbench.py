@@ -83,7 +83,7 @@ class Driver:
     @property
     def told(self) -> list[str]:
         """What the app has told the person, oldest first."""
-        return [notification.message for notification in self.app._notifications]
+        return [told.text for told in self.app.told]
 
 
 def stored(task: str, fixer: str, run: Path = H200 / "run") -> Start:

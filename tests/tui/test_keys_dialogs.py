@@ -264,7 +264,7 @@ async def test_what_was_told_can_be_read_again(do: Way, tmp_path: Path):
 async def test_the_messages_are_left(do: Way, tmp_path: Path):
     async with workbench(Start(runs=tmp_path)) as bench:
         await bench.press("M")
-        assert "nothing was told yet" in str(bench.one("Label").content)
+        assert str(bench.one("Label").content) == "Nothing was told yet."
         await do(bench)
         assert isinstance(bench.screen, Runs)
 

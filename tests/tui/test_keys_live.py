@@ -241,6 +241,7 @@ async def test_a_candidate_waits_on(do: Way, corpus: Path):
         screen = await proposal_waits(bench)
         await do(bench)
         assert bench.screen is screen and screen.opened.live.proposal is not None
+        assert bench.told[-1] == "the candidate waits; c comes back to it"
         await bench.press("c")
         await proposal_waits(bench)
 
@@ -255,6 +256,17 @@ def editor(corpus: Path) -> EditorLauncher:
     program.write_text(f'#!/bin/sh\ncp {corpus.parent}/sound.cpp "$1"\n')
     program.chmod(0o755)
     return EditorLauncher({"EDITOR": str(program)})
+
+
+async def test_who_leaves_the_question_open_is_told_how_to_come_back(corpus: Path):
+    async with workbench(wish(corpus, "human")) as bench:
+        screen = await human_waits(bench)
+        await bench.press("q")
+        assert bench.screen is screen
+        assert bench.told[-1] == "the trajectory waits for your file; u comes back to it"
+        await bench.press("f1", "f1", "u")
+        await human_waits(bench)
+        assert len(bench.told) == 1, "told once"
 
 
 @presses("human.edit")
