@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -101,7 +103,8 @@ class StepPanes(Vertical):
         session, step = self._session, self._session.position
         before = session.source(step - 1) if step else None
         view = self.query_one(StructureView)
-        view.show(session.source(step), session.source(0), before, session.reference(), session.facts(step))
+        suffix = PurePosixPath(self.file_name).suffix
+        view.show(session.source(step), session.source(0), before, session.reference(), session.facts(step), suffix)
 
     # logs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -24,6 +25,7 @@ from beaver_tui.state.changes import EVERYTHING, LOG_CHANGES
 from beaver_tui.state.reproduction import reproduction
 from beaver_tui.state.session import Base, Session
 from beaver_tui.state.steps import StepRow
+from beaver_tui.state.structures import STRUCTURES
 from beaver_tui.widgets.facts import FactsPane
 from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.painting import duration
@@ -125,10 +127,28 @@ class Workbench(Steering):
             rows = session.shown_rows
             self.query_one(Timeline).show(rows, step, self._planned())
             self.query_one("#glyphs", Static).update(self._narrow_line(rows), layout=False)
-            facts = replace(session.facts(step), findings=given_up(session.source(0), session.source(step)))
+            facts = replace(session.facts(step), findings=self._findings(step))
             self.query_one(FactsPane).show(facts, session.alert)
             self._show_top()
         self.panes.show(changes)
+
+    def _findings(self, step: int) -> tuple[str, ...]:
+        """What the step gave up. A long source is read on a thread: the facts are drawn again when that is done."""
+        start, this, suffix = (
+            self.session.source(0),
+            self.session.source(step),
+            PurePosixPath(self.panes.file_name).suffix,
+        )
+        found = given_up(start, this, suffix)
+        if found is None:
+            self._read_structures([code for code in (start, this) if code is not None], suffix)
+        return found or ()
+
+    @work(thread=True, exclusive=True, group="findings", exit_on_error=False)
+    def _read_structures(self, sources: list[bytes], suffix: str) -> None:
+        for code in sources:
+            STRUCTURES.read(code, suffix)
+        self.app.call_from_thread(self.show, frozenset({"facts"}))
 
     def _show_top(self) -> None:
         session = self.session

@@ -146,7 +146,7 @@ def _absent(previous: Structure | None, reference: Structure | None) -> set[str]
     return {name for name, version in (("previous", previous), ("reference", reference)) if version is None}
 
 
-def given_up(start: bytes | None, this: bytes | None, suffix: str = ".cu") -> tuple[str, ...]:
-    """What a candidate lacks of the structure that the broken start had, in short words; nothing while it is being read."""
+def given_up(start: bytes | None, this: bytes | None, suffix: str = ".cu") -> tuple[str, ...] | None:
+    """What a candidate lacks of the structure that the broken start had, in short words; None while a source is not read."""
     found: tuple[Finding, ...] | None = STRUCTURES.findings(start, this, suffix)
-    return tuple(finding.text for finding in found or ())
+    return None if found is None else tuple(finding.text for finding in found)

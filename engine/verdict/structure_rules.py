@@ -207,19 +207,6 @@ FEATURES: Final[tuple[Feature, ...]] = (
         (("call", _LIBRARIES + r"|(?:thrust|cub|cutlass|cute)::[\w:]+"), ("type", r"(?:cub)::[\w:]+")),
     ),
     Feature(
-        "block_primitives", "block and warp primitives", "neutral", (("type", r"cub::(?:Block|Warp)\w+(?:::\w+)*"),)
-    ),
-    Feature("register_tiles", "arrays of a thread", "neutral", (("local", r".*"),)),
-    Feature("shared_loops", "loops that threads share", "neutral", (("loop", r"shared"),)),
-    Feature("serial_loops", "loops of each thread", "neutral", (("loop", r"serial"),)),
-    Feature("strided_accesses", "accesses a row apart", "neutral", (("access", r"strided"),)),
-    Feature("data_bounds", "loops as long as their data", "neutral", (("bound", r".*"),)),
-    Feature("double_precision", "double precision", "neutral", (("double", r".*"),)),
-    Feature("global_atomics", "atomics in global memory", "neutral", (("atomic", r"global"),)),
-    Feature("host_stores", "array stores in host loops", "neutral", (("host_loop", r".*"),)),
-    Feature("copies_to_host", "copies to the host", "neutral", (("copy", r".*"),)),
-    Feature("warp_barriers", "warp barriers", "neutral", (("call", r"__syncwarp"),)),
-    Feature(
         "barriers",
         "block barriers",
         "neutral",
@@ -240,5 +227,18 @@ FEATURES: Final[tuple[Feature, ...]] = (
     Feature("device_functions", "device functions", "neutral", (("device_function", r".*"),)),
     Feature("allocations", "allocations", "neutral", (("call", r"cudaMalloc\w*|cuMemAlloc\w*"),)),
     Feature("inline_assembly", "inline assembly", "neutral", (("asm", r""),)),
+    Feature(
+        "block_primitives", "block and warp primitives", "neutral", (("type", r"cub::(?:Block|Warp)\w+(?:::\w+)*"),)
+    ),
+    Feature("register_tiles", "arrays of a thread", "neutral", (("local", r".*"),)),
+    Feature("shared_loops", "loops that threads share", "neutral", (("loop", r"shared"),)),
+    Feature("serial_loops", "loops of each thread", "neutral", (("loop", r"serial"),)),
+    Feature("strided_accesses", "accesses a row apart", "neutral", (("access", r"strided"),)),
+    Feature("data_bounds", "loops as long as their data", "neutral", (("bound", r".*"),)),
+    Feature("double_precision", "double precision", "neutral", (("double", r".*"),)),
+    Feature("global_atomics", "atomics in global memory", "neutral", (("atomic", r"global"),)),
+    Feature("host_stores", "array stores in host loops", "neutral", (("host_loop", r".*"),)),
+    Feature("copies_to_host", "copies to the host", "neutral", (("copy", r".*"),)),
+    Feature("warp_barriers", "warp barriers", "neutral", (("call", r"__syncwarp"),)),
 )
 """In the order in which a reader wants them: what runs, what it fell back to, what made it fast, the rest."""
