@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.harness.backends import Command
+from engine.harness.parallel import build_in_parallel, compiles_in_parallel
 from engine.harness.process import Ended
 from engine.harness.step import StepRunner
 from engine.harness.workspace import PREFIX, Workspace, hold, remove_tree
@@ -55,7 +56,7 @@ class Builds:
     async def make(self, steps: StepRunner, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
         """The end of the build, and its results in ``workspace``, which holds a candidate that has not been built yet."""
         if not self._keep:
-            return await steps.build(workspace, step, command, wall)
+            return await self._make(steps, workspace, step, command, wall)
         solution = workspace.fingerprint((workspace.task.spec.solution_file,))[workspace.task.spec.solution_file]
         key = (workspace.task.digest, command.text, command.flags, solution)
         async with self._locks.setdefault(key, asyncio.Lock()):
@@ -64,13 +65,25 @@ class Builds:
                 await asyncio.to_thread(workspace.fill, kept.files)
                 return kept.ended
             before = len(steps.tampered)
-            ended = await steps.build(workspace, step, command, wall)
+            ended = await self._make(steps, workspace, step, command, wall)
             killed = ended.timed_out or ended.memory_killed or ended.disk_killed or ended.signal is not None
             if not killed and len(steps.tampered) == before:
                 files = self._room() / str(next(self._numbers))
                 await asyncio.to_thread(workspace.copy, files)
                 self._kept[key] = _Kept(ended, files)
             return ended
+
+    async def _make(self, steps: StepRunner, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
+        # programs that are timed are left alone: nobody shall have to ask whether it is the same program
+        quicker = not steps.stand.device.times_count and compiles_in_parallel(command)
+        if quicker and self.take_place_beside():
+            try:
+                ended = await build_in_parallel(steps, workspace, step, command, wall)
+            finally:
+                self.leave_place_beside()
+            if ended is not None:
+                return ended
+        return await steps.build(workspace, step, command, wall)
 
     def _room(self) -> Path:
         if self._folder is None:

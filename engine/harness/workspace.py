@@ -120,6 +120,13 @@ class Workspace:
         """Every regular file, relative: what the next step must leave as it is."""
         return tuple(sorted(str(path.relative_to(self.path)) for path in regular_files(self.path)))
 
+    def keep_only(self, names: set[str]) -> None:
+        """Remove all other regular files and links."""
+        for place, _, files in os.walk(self.path):
+            for name in files:
+                if str((path := Path(place, name)).relative_to(self.path)) not in names:
+                    path.unlink()
+
     def size(self, names: tuple[str, ...]) -> int:
         """Bytes of the files that are there."""
         total = 0
