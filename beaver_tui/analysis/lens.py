@@ -34,7 +34,7 @@ class Version:
 
 @click.command()
 @click.argument("baseline")
-@click.argument("candidate")
+@click.argument("candidate", required=False)
 @click.option("--corpus", metavar="PATH", type=_PATH, help="Where tasks are looked up (default: the built-in ones).")
 @click.option("--compiled", is_flag=True, help="Compile both, and judge by registers, spills and instructions too.")
 @click.option("--arch", metavar="SM", default="sm_90", show_default=True, help="What --compiled compiles for.")
@@ -48,7 +48,7 @@ class Version:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def lens(
     baseline: str,
-    candidate: str,
+    candidate: str | None,
     corpus: Path | None,
     compiled: bool,
     arch: str,
@@ -59,8 +59,13 @@ def lens(
     """Say what CANDIDATE gave up of what made BASELINE fast: tiles, wide loads, tensor cores, parallel loops, and so on.
 
     Each is a file, TASK (its broken start) or TASK:reference. Nothing is run; without --compiled nothing is compiled either.
+
+    With one argument, a run: every fix of it that passed, against the broken start or, where that has nothing to lose, the reference.
     """
     import msgspec
+
+    if candidate is None:
+        return _of_run(Path(baseline), as_json)
 
     from engine.verdict.degeneration import lens as compare
     from engine.verdict.degeneration import score
@@ -82,6 +87,54 @@ def lens(
     for line in _lines(sides, found, (before, after), built):
         click.echo(line)
     return 0
+
+
+def _of_run(path: Path, as_json: bool) -> int:
+    """A line for each fix that passed, then how many of them lost something."""
+    import msgspec
+
+    from beaver_tui.state.lines import one_line
+    from beaver_tui.state.structuretext import verdict_line
+    from engine.authoring.losses import judged
+    from engine.rundir import RunDirectory
+
+    passes = lossy = 0
+    for fix in judged(RunDirectory(path)):
+        passes += 1
+        lossy += bool(fix.findings)
+        if as_json:
+            row = {
+                "task": fix.cell.task,
+                "fixer": fix.cell.fixer,
+                "attempt": fix.cell.attempt,
+                "iteration": fix.iteration,
+                "speedup": fix.speedup,
+                "baseline": fix.baseline,
+                "score": round(fix.score, 4),
+                "findings": [_finding(finding) for finding in fix.findings],
+            }
+            click.echo(msgspec.json.encode(row))
+        else:
+            words = verdict_line("passed", fix.speedup, fix.findings)
+            said = f"; score {fix.score:.2f} against the {fix.baseline}" if fix.findings else ""
+            click.echo(one_line(f"{fix.cell}, iteration {fix.iteration}: {words}{said}"))
+    if not as_json:
+        click.echo(f"{passes} passed, {lossy} of them gave up structure")
+    return 0
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "words": finding.text,
+        "before": finding.before,
+        "after": finding.after,
+        "severity": round(finding.severity, 4),
+        "weight": finding.weight,
+        "lines_before": finding.lines_before,
+        "lines_after": finding.lines_after,
+        "seen_in": finding.seen_in,
+    }
 
 
 def _version(wanted: str, corpus: Path | None) -> Version:
@@ -165,20 +218,7 @@ def _record(
         "baseline": sides[0].name,
         "candidate": sides[1].name,
         "score": round(score, 4),
-        "findings": [
-            {
-                "kind": finding.kind,
-                "words": finding.text,
-                "before": finding.before,
-                "after": finding.after,
-                "severity": round(finding.severity, 4),
-                "weight": finding.weight,
-                "lines_before": finding.lines_before,
-                "lines_after": finding.lines_after,
-                "seen_in": finding.seen_in,
-            }
-            for finding in found
-        ],
+        "findings": [_finding(finding) for finding in found],
         "unparsed_lines": {"baseline": structures[0].errors, "candidate": structures[1].errors},
     }
     if built is not None:

@@ -89,6 +89,19 @@ def test_the_command_as_json():
     assert {"kind": "shared_tiling", "before": 1, "after": 0}.items() <= record["findings"][1].items()
 
 
+def test_the_command_over_a_run():
+    done = command("tests/fixtures/h200/run")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "24 passed, 12 of them gave up structure"
+    assert (
+        "stencil_star · scripted:degenerate, iteration 1: passes, 0.08x, lost: shared tiling (1 -> 0); fell back to: "
+        "launches in host loops (0 -> 4), launches (1 -> 5); score 0.70 against the broken start"
+    ) in lines
+    row = json.loads(command("tests/fixtures/h200/run", "--json").stdout.splitlines()[0])
+    assert (row["task"], row["findings"], row["baseline"]) == ("attention_window", [], "broken start")
+
+
 @pytest.mark.slow
 def test_the_command_with_compiled_code():
     done = command("gemm_wmma", "corpus/gemm_wmma/answers/degenerate/1.cu", "--compiled")
