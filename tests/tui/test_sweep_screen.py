@@ -20,3 +20,14 @@ async def test_a_damaged_cell_says_why_beside_the_matrix_and_when_it_is_opened(t
         assert not bench.one("#problem").display, "the next cell is sound"
         await bench.press("h", "enter")
         assert any("not a journal" in text for text in bench.told)
+
+
+async def test_in_a_small_terminal_the_map_and_the_rates_are_below_the_matrix(at_fixtures: Path):
+    async with workbench(whole_run(), size=(80, 24)) as bench:
+        side, last = bench.one("#side").region, bench.one("KeyLine").region
+        assert (side.width, side.bottom) == (80, last.y)
+        for name in ("#rates", "#map"):
+            assert side.contains(*bench.one(name).region.offset)
+        before = bench.text("#map")
+        await bench.press("m")
+        assert bench.text("#map") != before
