@@ -10,9 +10,11 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
+from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
 from beaver_tui.opened import Opened
 from beaver_tui.state.compare import Comparison, Side
+from beaver_tui.state.speedtext import beside_line
 from beaver_tui.widgets.diffview import DiffView
 from beaver_tui.widgets.facts import facts_text
 from beaver_tui.widgets.keyline import KeyLine
@@ -70,6 +72,8 @@ class Compare(Screen[None]):
         self.query_one(DiffView).show(before or b"", after or b"", file)
         self.query_one(StructureView).show(after, before, None, None, right.facts(right.position))
         words = "step {} against step {}".format(*self.comparison.positions)
+        if (speed := self.comparison.speed) is not None:
+            words += f" {sign('dot')} {beside_line(speed)}"
         names = (left.cell.task, right.cell.task) if left.cell.task != right.cell.task else (left.cell.task,)
         self.query_one(TopLine).show(("compare", *names), words)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from beaver_tui.state.session import Session
+from beaver_tui.state.speedtext import Beside, beside
 
 Side = Literal["left", "right"]
 
@@ -42,3 +43,10 @@ class Comparison:
     def sources(self) -> tuple[bytes | None, bytes | None]:
         """The code of both sides; None where a step has no usable file."""
         return self.left.source(self.left.position), self.right.source(self.right.position)
+
+    @property
+    def speed(self) -> Beside | None:
+        """How many times as fast as the left step the right one is; None where either was not timed, or is of another task."""
+        if self.left.cell.task != self.right.cell.task:
+            return None
+        return beside(self.right.timed(self.right.position), self.left.timed(self.left.position), "the left one")

@@ -256,7 +256,7 @@ class Session:
         timed = self.timed(step)
         if not self.has_pin or self.pinned == step:
             return Speed(timed)
-        return Speed(timed, beside(timed, self.timed(self.pinned), _named(self.pinned)))
+        return Speed(timed, beside(timed, self.timed(self.pinned), f"{_named(self.pinned)} (pinned)"))
 
     def speed_text(self, step: int) -> str:
         """The pane of speed: this step, the pinned one, the trajectory at every threshold."""

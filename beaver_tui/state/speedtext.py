@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beaver_tui.glyphs import sign
-from beaver_tui.state.figures import times, within
+from beaver_tui.state.figures import percent, times, within
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.pcurve import PCurve, Point
 from engine import events as ev
 
+MOST_LOG = 100.0
+"""An interval that is wider than this power of e says nothing."""
 SHOWN_SAMPLES = 12
 """Launches whose times are written out; of more there are the first ones."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A step's speed beside that of the pinned one. ``ratio`` is how many times as fast as the pinned step it is, by both
+    """A step's speed beside that of another, called ``name``. ``ratio`` is how many times as fast as that it is, by both
     speedups over the reference where there are such, else by the mean times of both; ``interval`` (95 %) is empty where either has
     none, and in the second case."""
 
-    pinned: str
+    name: str
     ratio: float
     interval: tuple[float, ...] = ()
 
@@ -36,31 +37,42 @@ class Speed:
     beside: Beside | None = None
 
 
-def beside(timed: ev.Timed | None, pinned: ev.Timed | None, name: str) -> Beside | None:
+def beside(timed: ev.Timed | None, other: ev.Timed | None, name: str) -> Beside | None:
     """None where either was not timed. The speedups are of two sessions, each with the reference in turns with the candidate: the
     state of the GPU, which may be another by now, is no part of their ratio. The sessions are independent: the widths of the
     intervals' logarithms add as squares."""
-    if timed is None or pinned is None:
+    if timed is None or other is None:
         return None
-    if timed.speedup and pinned.speedup:
-        ratio = timed.speedup / pinned.speedup
-        ends = _interval(ratio, timed, pinned) if math.isfinite(ratio) and ratio > 0 else ()
-        return Beside(name, ratio, ends)
-    if not timed.candidate_ms or not pinned.candidate_ms:
+    if timed.speedup is not None and other.speedup is not None and min(timed.speedup, other.speedup) > 0:
+        ratio = timed.speedup / other.speedup
+        return Beside(name, ratio, _interval(ratio, timed, other))
+    if not timed.candidate_ms or not other.candidate_ms:
         return None
-    mine, other = statistics.fmean(timed.candidate_ms), statistics.fmean(pinned.candidate_ms)
-    return Beside(name, other / mine) if mine > 0 and other > 0 else None
+    mine, its = _mean(timed.candidate_ms), _mean(other.candidate_ms)
+    return Beside(name, its / mine) if mine > 0 and its > 0 else None
 
 
-def _interval(ratio: float, timed: ev.Timed, pinned: ev.Timed) -> tuple[float, ...]:
-    ends = (*timed.interval, *pinned.interval)
-    if len(timed.interval) != 2 or len(pinned.interval) != 2 or min(ends) <= 0 or not all(map(math.isfinite, ends)):
+def _interval(ratio: float, timed: ev.Timed, other: ev.Timed) -> tuple[float, ...]:
+    """Empty for what a journal may hold and no harness has measured."""
+    ends = (*timed.interval, *other.interval)
+    if len(timed.interval) != 2 or len(other.interval) != 2 or min(ends) <= 0:
         return ()
-    assert timed.speedup is not None and pinned.speedup is not None
-    # towards the lower end: this step slower than measured, the pinned one faster; and the other way round
-    down = math.hypot(math.log(timed.speedup / timed.interval[0]), math.log(pinned.interval[1] / pinned.speedup))
-    up = math.hypot(math.log(timed.interval[1] / timed.speedup), math.log(pinned.speedup / pinned.interval[0]))
+    assert timed.speedup is not None and other.speedup is not None
+    # towards the lower end: this step slower than measured, the other one faster; and the other way round
+    down = math.hypot(_log(timed.speedup, timed.interval[0]), _log(other.interval[1], other.speedup))
+    up = math.hypot(_log(timed.interval[1], timed.speedup), _log(other.speedup, other.interval[0]))
+    if not max(down, up) < MOST_LOG:
+        return ()
     return ratio * math.exp(-down), ratio * math.exp(up)
+
+
+def _log(one: float, other: float) -> float:
+    """The logarithm of a ratio of two positive numbers, whatever their size."""
+    return math.log(one) - math.log(other)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def timed_lines(timed: ev.Timed) -> list[str]:
@@ -73,7 +85,7 @@ def timed_lines(timed: ev.Timed) -> list[str]:
         if samples:
             lines.append(f"{name:10} {_samples(samples)}")
     if timed.cv is not None:
-        lines.append(f"{'variation':10} CV {timed.cv:.2%} of the candidate's launches")
+        lines.append(f"{'variation':10} CV {percent(timed.cv)} of the candidate's launches")
     lines += [f"{'size':10} {size.size}: {times(size.speedup)}" for size in timed.sizes]
     if (clocks := _conditions(timed.launches)) != "":
         lines.append(f"{'GPU':10} {clocks}")
@@ -90,7 +102,7 @@ def timed_lines(timed: ev.Timed) -> list[str]:
 def _samples(samples: Sequence[float]) -> str:
     shown = " ".join(f"{value:.4g}" for value in samples[:SHOWN_SAMPLES])
     more = f" and {len(samples) - SHOWN_SAMPLES} more" if len(samples) > SHOWN_SAMPLES else ""
-    return f"mean {statistics.fmean(samples):.4g} ms of {len(samples)}: {shown}{more}"
+    return f"mean {_mean(samples):.4g} ms of {len(samples)}: {shown}{more}"
 
 
 def _conditions(launches: Sequence[ev.TimedLaunch]) -> str:
@@ -113,7 +125,7 @@ def _conditions(launches: Sequence[ev.TimedLaunch]) -> str:
 def beside_line(found: Beside) -> str:
     """ "1.62x of step 1 (pinned)  95 % [1.55, 1.70]"."""
     ends = f"  95 % {within(found.interval)}" if found.interval else ""
-    return f"{times(found.ratio)} of {found.pinned} (pinned){ends}"
+    return f"{times(found.ratio)} of {found.name}{ends}"
 
 
 def curve_lines(curve: PCurve) -> list[str]:

@@ -9,7 +9,7 @@ from textual.strip import Strip
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import shown_keys
 from beaver_tui.state.facts import Alert, Facts
-from beaver_tui.state.figures import within
+from beaver_tui.state.figures import percent, within
 from beaver_tui.widgets.lined import Lined
 from beaver_tui.widgets.painting import Colours, category_text, harmless, money, speed
 
@@ -117,7 +117,7 @@ def _measured(text: Text, colours: Colours, facts: Facts, title) -> None:  # typ
     text.append(speed(facts.speedup), style=colours["error"] if failed else colours["success"])
     text.append(f" gate {facts.gate}\n")
     if facts.cv is not None:
-        text.append(f"CV {facts.cv:.1%}, {len(facts.samples)} launches\n", style=quiet)
+        text.append(f"CV {percent(facts.cv)}, {len(facts.samples)} launches\n", style=quiet)
     if facts.interval:
         text.append(f"95 % {within(facts.interval)}\n", style=quiet)
     if facts.beside:

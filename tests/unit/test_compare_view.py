@@ -63,3 +63,15 @@ def test_sides_are_swapped_with_their_places_and_their_runs(comparison: Comparis
     comparison.swap()
     assert (comparison.positions, comparison.runs) == ((4, 1), ("second", "first"))
     assert comparison.sources == sources[::-1]
+
+
+def test_the_right_step_is_timed_against_the_left_one_of_the_same_task():
+    comparison = Comparison(stored("conv2d_same", "degenerate"), stored("conv2d_same", "good"))
+    speed = comparison.speed
+    assert speed is not None
+    left, right = (session.timed(session.last) for session in (comparison.left, comparison.right))
+    assert left is not None and right is not None and left.speedup and right.speedup
+    assert speed.ratio == pytest.approx(right.speedup / left.speedup)
+    comparison.right.go(1)
+    assert comparison.speed is None, "step 1 did not pass, and was not timed"
+    assert Comparison(stored("conv2d_same", "good"), stored("attention_window", "good")).speed is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from beaver_tui.state.figures import times, within
 from beaver_tui.state.pcurve import PCurve, p_curve
-from beaver_tui.state.speedtext import beside, curve_lines, timed_lines
+from beaver_tui.state.speedtext import beside, beside_line, curve_lines, timed_lines
 from engine import events as ev
 from engine.analysis.grids import GATES
 from engine.protocol import GateMode, Protocol
@@ -99,6 +99,22 @@ def test_the_interval_holds_the_ratio(mine: float, width: float, other: float, b
     assert low <= found.ratio * (1 + 1e-9) and found.ratio <= high * (1 + 1e-9)
 
 
+ANY = st.floats(allow_nan=False, allow_infinity=False)
+MEASURED = st.builds(
+    lambda speedup, ends, samples: timed(speedup, ends, candidate_ms=samples, reference_ms=samples, cv=speedup),
+    st.none() | ANY,
+    st.lists(ANY, max_size=3),
+    st.lists(ANY, max_size=3),
+)
+
+
+@given(MEASURED, MEASURED)
+def test_whatever_a_journal_holds_is_told_in_short_lines(one: ev.Timed, other: ev.Timed):
+    found = beside(one, other, "step 1")
+    told = [*timed_lines(one), *([beside_line(found)] if found is not None else [])]
+    assert all(len(line) < 120 for line in told)
+
+
 def test_without_a_reference_the_mean_times_are_compared():
     found = beside(timed(None, candidate_ms=[1.0, 3.0]), timed(None, candidate_ms=[6.0]), "step 2")
     assert found is not None and (found.ratio, found.interval) == (3.0, ())
@@ -131,7 +147,7 @@ def test_a_measurement_tells_all_that_was_kept_of_it():
         "speedup 1.25x  95 % [1.20, 1.30]  gate pass",
         "reference  mean 1.25 ms of 2: 1.25 1.25",
         "candidate  mean 1 ms of 2: 1 1",
-        "variation  CV 1.10% of the candidate's launches",
+        "variation  CV 1.10 % of the candidate's launches",
         "GPU        1755 to 1980 MHz, 40 C, held by sw_power_cap",
         "apart      candidate launch 2: 1.4 ms (score 4.2); it counts all the same",
         "note       the clock was held",
