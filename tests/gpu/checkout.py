@@ -5,6 +5,11 @@
 STATE is a file like that of ``beaver-tui verify --out``: a second call goes on where the first one ended (also after ``--seconds``),
 and ``beaver-tui verify --compare STATE OTHER`` says where two machines see another category. ``--logs DIR`` keeps the error logs.
 Prints a line a task, a table by family and verdict, and the seconds that it took.
+
+    python -P tests/gpu/checkout.py CHECKOUT ANSWERS.yaml --answers [--tasks GLOB]...
+
+writes answers for a scripted fixer that hands in the broken start first and the reference second, of every task that has one: with
+``beaver-tui --batch --corpus CHECKOUT --fixer scripted:ANSWERS.yaml -k 2`` pass@2 is the share of references that are accepted.
 """
 
 from __future__ import annotations
@@ -15,6 +20,8 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+
+import yaml
 
 from engine.corpora import load_corpus
 from engine.local import local_harness
@@ -30,10 +37,18 @@ def main() -> int:
     arguments.add_argument("--jobs", type=int, default=8)
     arguments.add_argument("--logs", type=Path)
     arguments.add_argument("--seconds", type=float)
+    arguments.add_argument("--answers", action="store_true")
     given = arguments.parse_args()
     began = time.monotonic()
     corpus = load_corpus(given.checkout)
     tasks = corpus.select(tuple(given.tasks))
+    if given.answers:
+        answers = {
+            task.id: [_reply(task.broken), _reply(task.reference.read_bytes())] for task in tasks if task.reference
+        }
+        given.state.write_text(yaml.safe_dump(answers))
+        print(f"{len(answers)} of {len(tasks)} tasks have a reference")
+        return 0
     rows: list[Row] = []
 
     def hear(row: Row) -> None:
@@ -57,6 +72,10 @@ def main() -> int:
     accepted = sum(row.reference == "passed" for row in rows)
     print(f"{len(rows)} of {len(tasks)} tasks, {accepted} references accepted, {time.monotonic() - began:.0f} s")
     return 0
+
+
+def _reply(code: bytes) -> str:
+    return f"```cuda\n{code.decode()}\n```\n"
 
 
 if __name__ == "__main__":
