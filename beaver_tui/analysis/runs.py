@@ -39,6 +39,7 @@ class OpenedRuns:
         """What heads a report."""
         records = [run.record for run in self.runs]
         coverage = self.frame.coverage
+        imported = _listed(f"{record.name} ({record.imported.format})" for record in records if record.imported)
         left_out = ", ".join(f"{number} {why}" for why, number in sorted(coverage.reasons.items()))
         return {
             "runs": _listed(record.name for record in records),
@@ -48,6 +49,7 @@ class OpenedRuns:
             "toolkit": _listed(record.toolkit for record in records),
             "counted": f"{coverage.counted} of {coverage.planned} planned trajectories"
             + (f"; {left_out}" if left_out else ""),
+            **({"imported": imported} if imported else {}),
         }
 
     def judged_again(self) -> Judged:

@@ -56,6 +56,8 @@ RUN = record(
     plan_sha256=known(WORD),
     two_phase=YES_OR_NO,
     interactive=YES_OR_NO,
+    imported=known(record(format=WORD, sha256=WORD, recorded=WORD, unknown=listed(WORD), notes=listed(TEXT))),
+    baseline=known(record(tasks=COUNT, devices=listed(WORD, 1), any_device=YES_OR_NO, sha256=WORD)),
     python=WORD,
     system=WORD,
     toolkit=WORD,

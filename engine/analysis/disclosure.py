@@ -15,7 +15,7 @@ from engine.analysis.grids import measured
 from engine.analysis.rates import setting_label
 from engine.fixers.config import FixerConfig
 from engine.protocol import PRESETS, Protocol
-from engine.rundir import RunDirectory
+from engine.rundir import RunDirectory, RunRecord
 
 Card = dict[str, Any]
 
@@ -57,6 +57,8 @@ def _run(run: RunDirectory) -> Card:
         "plan_sha256": record.plan.sha256 if record.plan is not None else absent("written by an earlier version"),
         "two_phase": record.two_phase,
         "interactive": record.interactive,
+        "imported": _imported(record),
+        "baseline": _baseline(record),
         "python": line(record.python),
         "system": line(record.system),
         "toolkit": line(record.toolkit) or "unknown",
@@ -69,6 +71,33 @@ def _run(run: RunDirectory) -> Card:
             "memory_bytes": device.memory or absent("not told by the device"),
             "driver": line(device.driver) or absent("no driver"),
         },
+    }
+
+
+def _imported(record: RunRecord) -> Card:
+    """What a run that was not played here was read from. Where that lies on this machine is nobody's business."""
+    told = record.imported
+    if told is None:
+        return absent("played by this tool")
+    return {
+        "format": line(told.format),
+        "sha256": line(told.sha256),
+        "recorded": line(told.recorded),
+        "unknown": [line(text) for text in told.unknown],
+        "notes": [line(text) for text in told.notes],
+    }
+
+
+def _baseline(record: RunRecord) -> Card:
+    """Times of references that were measured in no run of these."""
+    told = record.baseline
+    if told is None or not told.tasks:
+        return absent("every reference that was timed was timed in the run")
+    return {
+        "tasks": told.tasks,
+        "devices": [line(name) for name in told.devices],
+        "any_device": told.any_device,
+        "sha256": line(told.sha256),
     }
 
 

@@ -130,6 +130,18 @@ def test_reports_comparisons_and_the_classifier_of_today_read_it(results: Path, 
         assert "Traceback" not in told.err
 
 
+def test_report_and_card_say_that_it_was_imported(results: Path, tmp_path: Path, capsys):
+    run = imported(results, tmp_path / "runs")
+    capsys.readouterr()
+    assert main(["report", str(run.path), "--format", "md"]) == 0
+    assert "imported: some_iter (CUDABeaver release)" in capsys.readouterr().out
+    assert main(["card", str(run.path), "--format", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["runs"]
+    assert told["imported"]["format"] == "CUDABeaver release"
+    assert "toolkit" in told["imported"]["unknown"]
+    assert str(tmp_path) not in json.dumps(told)
+
+
 def test_without_a_corpus_what_needs_it_says_how_to_have_it(results: Path, tmp_path: Path, capsys):
     run = imported(results, tmp_path / "runs")
     assert main(["diff", str(run.path), A, "1", "3"]) == 2

@@ -50,6 +50,10 @@ WHOLE = card(
 )
 """A card with a gap, and with values where this run of recorded fixers has none."""
 WHOLE["fixers"][0]["prices"] = {"input": 1.25, "output": 10.0}
+WHOLE["runs"][0] |= {
+    "imported": {"format": "x", "sha256": "0f", "recorded": "unknown", "unknown": ["device"], "notes": []},
+    "baseline": {"tasks": 1, "devices": ["nvidia_h200_sm_90_cuda_12_9"], "any_device": False, "sha256": "0f"},
+}
 WHOLE["robustness"]["flips"] = [
     {"axis": "A4", "setting": "1", "ahead_at_base": "a", "ahead_here": "b", "resolved": False}
 ]
