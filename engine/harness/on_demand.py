@@ -135,8 +135,10 @@ def timed_line(timed: ev.Timed) -> str:
     """One line about a measurement."""
     if timed.speedup is None:
         return f"unmeasured: {timed.note}"
+    ends = f" ({timed.interval[0]:.2f} to {timed.interval[1]:.2f} at 95 %)" if timed.interval else ""
     spread = "" if timed.cv is None else f", cv {100 * timed.cv:.1f} %"
-    return f"{timed.speedup:.2f}x of the reference{spread}, gate {timed.gate}"
+    undecided = ", undecided" if any(flag.startswith("undecided") for flag in timed.flags) else ""
+    return f"{timed.speedup:.2f}x of the reference{ends}{spread}, gate {timed.gate}{undecided}"
 
 
 def profiled_line(profiled: ev.Profiled) -> str:
