@@ -28,6 +28,18 @@ _RANKS: Final = frozenset({"thread_rank", "num_threads"})
 _CASTS: Final = frozenset(
     {"static_cast", "reinterpret_cast", "const_cast", "__builtin_assume_aligned", "int", "size_t", "float"}
 )
+_LEAVES: Final = frozenset(
+    {
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "primitive_type",
+        "number_literal",
+        "type_qualifier",
+        "comment",
+    }
+)
+"""Half of all nodes: nothing is visited in them."""
 _ATOMICS: Final = ("atomic",)
 
 
@@ -80,7 +92,7 @@ class _Access:
             if visit is not None:
                 visit(self, node, loop)
             inside = loop or node.type in LOOPS
-            stack.extend((child, inside) for child in reversed(children(node)))
+            stack += [(child, inside) for child in reversed(children(node)) if child.type not in _LEAVES]
 
     def _add(self, kind: str, text: str, node: Node, loop: bool) -> None:
         self.sites.append(Site(kind, text, line_of(node), self._function, loop))  # type: ignore[arg-type]

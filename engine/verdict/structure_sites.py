@@ -108,7 +108,7 @@ class _Walk:
                 inside = inside._replace(alone=condition)
             if node.has_error:
                 self.found.errors += [line_of(child) for child in node.children if child.is_missing]
-            stack.extend((child, inside) for child in reversed(children(node)))
+            stack += [(child, inside) for child in reversed(children(node))]
 
     def _add(self, kind: Kind, text: str, node: Node, around: _Around) -> None:
         self.found.sites.append(Site(kind, text, line_of(node), around.function, around.loop))
