@@ -16,7 +16,7 @@ from engine.devices.base import Device
 from engine.devices.toolkit import Toolkit
 from engine.errors import TaskError
 from engine.harness.backends import time_command
-from engine.harness.timing import parse_time
+from engine.harness.timing import parse_sizes, parse_time
 from engine.task import Task
 from tests.support.checkouts import write_checkout, write_instance
 
@@ -148,3 +148,20 @@ def test_the_judge_of_kernelbench_times_the_reference_too(tmp_path: Path):
     )
     assert parse_time(task.spec.timing_parser or "", said) == 2.5
     assert parse_time(task.spec.reference_parser or "", said) == 5.0
+
+
+def test_cutlass_drivers_are_timed_size_by_size(tmp_path: Path):
+    """As they print it: a heading, the reference, the solution, for every size."""
+    write_checkout(tmp_path, "cutlass")
+    (task,) = load_corpus(tmp_path).tasks.values()
+    assert task.spec.timing_parser is not None
+    assert task.spec.reference_parser is not None
+    assert task.spec.time_cmd is not None, "launched as often as any program"
+    said = "".join(
+        f"\n=== {name}: M={size} ===\nPassed\nRef time: {ref} ms (avg over 10 trials, min: 0.9 ms)\n"
+        f"Kernel time: {own} ms (avg over 10 trials, min: 0.9 ms)\nSpeedup: 1.00x\n"
+        for name, size, ref, own in (("small", 1024, "1.0000", "2.0000"), ("large", 8192, "16.0000", "2.0000"))
+    )
+    rows = parse_sizes(task.spec.timing_parser, task.spec.reference_parser, said)
+    assert rows is not None
+    assert [(row.size, row.speedup) for row in rows] == [("small: M=1024", 0.5), ("large: M=8192", 8.0)]
