@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from engine.harness.examine import Harness
 
 
+SLOW_SECONDS = 6.0
+STILL = "still preparing the device; the CPU device's runtime is built once for every version, which takes a minute"
+"""Said when a run takes longer to begin than SLOW_SECONDS: the first time on the CPU device it does."""
+
+
 class Playing(App[None]):
     """``live`` holds them all, over or not. What plays them is imported when the first one begins: the first frame must not wait
     for it."""
@@ -56,11 +61,15 @@ class Playing(App[None]):
             config=Path(wish.config) if wish.config else None,
             out=self.fresh_run(wish.fixer),
         )
+        self.notify(f"beginning {wish.task} with {wish.fixer} ...", markup=False)
+        slow = self.set_timer(SLOW_SECONDS, lambda: self.notify(STILL, markup=False, timeout=30))
         try:
             live = await asyncio.to_thread(start_live, options, warn=self.warn, mode=wish.mode)
         except BeaverError as error:
             self.ask_for_run(wish, str(error))
             return
+        finally:
+            slow.stop()
         self.play(live)
 
     def ask_for_run(self, wish: Wish | None = None, problem: str = "") -> None:

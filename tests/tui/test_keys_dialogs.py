@@ -273,6 +273,7 @@ async def test_a_run_that_cannot_begin_comes_back_as_a_form_that_says_why(tmp_pa
     wish = Wish("softmax_rows", "scripted:nobody", device="cpu")
     async with workbench(Start(runs=tmp_path, wish=wish)) as bench:
         await bench.until(lambda: isinstance(bench.screen, NewRun), "the form is back")
+        assert bench.told == ["beginning softmax_rows with scripted:nobody ..."]
         assert "nobody" in bench.text("#problem")
         assert [bench.one(f"#{name}", Input).value for name in ("task", "fixer")] == ["softmax_rows", "scripted:nobody"]
         assert list(tmp_path.iterdir()) == []
