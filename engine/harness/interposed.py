@@ -48,6 +48,13 @@ _REACHING = """
 REACHING = frozenset(_REACHING.split())
 """Imports with which a program can change itself, or become another: no host code of a kernel has a use for them."""
 
+_WORDS = re.compile(
+    rb"/\*.*?\*/|//[^\n]*|\b(dlv?sym|dlmopen|syscall|(?:pkey_)?mprotect|ptrace|process_vm_writev|execve(?:at)?|fexecve|memfd_create)\b"
+    rb"|(/proc/(?:self|thread-self|\d+)/mem)",
+    re.DOTALL,
+)
+"""The same in a source, comments left out: in a program with a statically linked CUDA runtime these imports are everybody's."""
+
 _PER_THREAD = re.compile(r"_pt[sd][sz]$")
 _LARGEST = 512 << 20
 _MOST_FILES = 64
@@ -90,6 +97,12 @@ def suspicions(candidate: Names, reference: Names) -> list[str]:
     if asked:
         found.append(f"the program asks for {_listed(asked)}, with which it can change itself")
     return found
+
+
+def said_in(code: bytes) -> list[str]:
+    """What of it a source names outside its comments."""
+    found = {(match[1] or match[2]).decode() for match in _WORDS.finditer(code) if match[1] or match[2]}
+    return [f"the source names {_listed(found)}, with which a program can change itself"] if found else []
 
 
 def definitions(candidate: Names) -> list[str]:

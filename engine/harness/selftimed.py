@@ -72,8 +72,10 @@ def suspicions(candidate: Workspace, reference: Workspace | None) -> str:
     """What the candidate's programs define or ask for and must not; for lack of a twin, only what no program defines."""
     names = interposed.names_of(candidate.path, candidate.files())
     if reference is None:
-        return "; ".join(interposed.definitions(names))
-    return "; ".join(interposed.suspicions(names, interposed.names_of(reference.path, reference.files())))
+        found = interposed.definitions(names)
+    else:
+        found = interposed.suspicions(names, interposed.names_of(reference.path, reference.files()))
+    return "; ".join([*found, *interposed.said_in(candidate.solution.read_bytes())])
 
 
 def launch_record(side: str, number: int, ms: float, state: Conditions) -> TimedLaunch:
