@@ -222,7 +222,7 @@ class SizeTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Timed(IterationEvent, frozen=True, kw_only=True, tag="timed"):
     """Kernel times in milliseconds, one per relaunch. ``gate``: pass, fail or unmeasured; ``note`` says why it is unmeasured.
 
-    ``interval`` is the 95 % bootstrap interval of the speedup (low, high), empty below two launches. ``source`` says who took the
+    ``interval`` is the 95 % bootstrap interval of the speedup (low, high), empty below five launches. ``source`` says who took the
     times: events (CUDA events, the parent's clock agreeing), program (the program's own figure, which the parent cannot check),
     nvtx, process. ``flags`` are words about what a reader must know: an interval across the gate, a throttled GPU, a roofline
     that could not be checked. ``sizes`` is filled where a program times several; its speedup is their geometric mean. ``rewrites``
