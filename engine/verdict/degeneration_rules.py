@@ -51,12 +51,12 @@ def dropped(feature: str, *, excused: tuple[str, ...] = (), least: int = 1, floo
     return test
 
 
-def grew(feature: str, *, by: int = 1, excused: tuple[str, ...] = ()) -> Test:
-    """A fallback that there is more of, by ``by`` at least."""
+def grew(feature: str, *, by: int = 1, times: int = 1, excused: tuple[str, ...] = ()) -> Test:
+    """A fallback that there is more of, by ``by`` at least and ``times`` as much."""
 
     def test(before: Structure, after: Structure) -> Measure | None:
         old, new = before.count(feature), after.count(feature)
-        if new < old + by or _gained(before, after, excused):
+        if new < old + by or new < old * times or _gained(before, after, excused):
             return None
         return Measure(old, new, 1.0, feature)
 
@@ -229,7 +229,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         0.4,
         dropped("register_tiles", excused=("tensor_cores", "warp_intrinsics", "wide_types")),
     ),
-    Kind("coalescing", "accesses a row apart", 0.4, grew("strided_accesses", by=2), fallback=True),
+    Kind("coalescing", "accesses a row apart", 0.4, grew("strided_accesses", by=2, times=2), fallback=True),
     Kind("atomics", "atomics in global memory", 0.4, _atomics, fallback=True),
     Kind("library", "a library instead of the kernel", 0.5, _library, fallback=True),
     Kind("precision", "double precision", 0.4, grew("double_precision"), fallback=True),
