@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
+from engine.corpora import load_corpus, with_broken
 from engine.corpora.kernelbench import files
 from engine.corpora.kernelbench.commands import EVIDENCE, TIMING
+from engine.harness.examine import Harness
+from engine.harness.pythons import VARIABLE
 from engine.harness.seal import opened
 from engine.harness.timing import parse_time
+from engine.verdict import Category, classify
+from tests.support.examining import examine
 from tests.support.torch import torch_python
 
 PROBLEM = """\
@@ -179,6 +186,35 @@ def test_the_build_says_what_cannot_be_imported(tmp_path: Path, solution: str, c
     said = ran(place(tmp_path, solution), "beaver_kernelbench/build.py", "solution.py", "problem.py")
     assert said.code == code, said
     assert reason in said.err
+
+
+@pytest.mark.parametrize(
+    ("body", "passes"),
+    [
+        (RIGHT, True),
+        (f"print({FORGED!r})\n        return x", False),
+        (f"os.system('(for p in /proc/[0-9]*/fd/1; do echo {FORGED} > $p; done) 2>/dev/null'); os._exit(0)", False),
+    ],
+    ids=["right", "prints", "writes into every pipe"],
+)
+async def test_in_the_sandbox_a_pass_is_a_sealed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: Harness, body: str, passes: bool
+):
+    monkeypatch.setenv(VARIABLE, torch_python())
+    problem = tmp_path / "KernelBench/level1/1_Linear.py"
+    problem.parent.mkdir(parents=True)
+    problem.write_text(PROBLEM)
+    candidate = tmp_path / "broken/level1_1.py"
+    candidate.parent.mkdir()
+    candidate.write_text(SOLUTION.replace("BODY", body))
+    (task,) = load_corpus(Path(with_broken(str(tmp_path), candidate.parent) or "")).tasks.values()
+    # what comes with PyTorch names its Python: the values may be a CPU's here
+    task = replace(task, spec=msgspec.structs.replace(task.spec, requires=["module:functorch"]))
+    evidence, _ = await examine(harness, task, task.broken)
+    verdict = classify(evidence)
+    assert (verdict.category == Category.PASSED) is passes, (verdict, evidence)
+    assert evidence.test is not None
+    assert evidence.test.stdout.startswith("sealed ")
 
 
 EXTENSION = """\
