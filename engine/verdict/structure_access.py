@@ -9,25 +9,16 @@ function's own text goes, and what cannot be followed is not counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from engine.verdict.structure_model import Site
 from engine.verdict.structure_nodes import called_name, children, declarator_chain, line_of, text_of
+from engine.verdict.structure_values import CONSTANT, DEEPEST, FAR, NEXT, RUNTIME, Value, Values, joined
 from engine.verdict.structure_words import LOOPS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_SAME, _NEXT, _UNKNOWN, _FAR = range(4)
-"""How a value differs from that of the neighbouring thread: not at all, by one, nobody knows, by a number known at run time."""
-_DEEPEST: Final = 60
-"""Expressions within expressions that are followed: a source can nest ten thousand."""
-_THREAD: Final = frozenset({"threadIdx"})
-_NUMBERS: Final = frozenset({"blockIdx", "blockDim", "gridDim", "warpSize"})
-_RANKS: Final = frozenset({"thread_rank", "num_threads"})
-_CASTS: Final = frozenset(
-    {"static_cast", "reinterpret_cast", "const_cast", "__builtin_assume_aligned", "int", "size_t", "float"}
-)
 _LEAVES: Final = frozenset(
     {
         "identifier",
@@ -43,32 +34,6 @@ _LEAVES: Final = frozenset(
 _ATOMICS: Final = ("atomic",)
 
 
-class _Value(NamedTuple):
-    """What is known of a value. ``threaded``: it differs between the threads of a block. ``constant``: the compiler knows it.
-    ``own``: memory of the block or of the thread, where no access is slow for lying apart."""
-
-    stride: int = _SAME
-    threaded: bool = False
-    constant: bool = True
-    own: bool = False
-    loaded: bool = False
-    """It was read from memory that other threads do not share: nobody knows how large it is."""
-
-
-_CONSTANT: Final = _Value()
-_RUNTIME: Final = _Value(constant=False)
-
-
-def _joined(*values: _Value) -> _Value:
-    return _Value(
-        max(value.stride for value in values),
-        any(value.threaded for value in values),
-        all(value.constant for value in values),
-        any(value.own for value in values),
-        any(value.loaded for value in values),
-    )
-
-
 def accesses(body: Node, function: int) -> list[Site]:
     """The sites of one device function (its definition's node; ``function`` is its place among the functions): "strided" accesses,
     "shared" and "serial" loops, loops whose bound is "loaded", and "block" and "global" atomics."""
@@ -77,11 +42,11 @@ def accesses(body: Node, function: int) -> list[Site]:
     return walk.sites
 
 
-class _Access:
+class _Access(Values):
     def __init__(self, function: int) -> None:
+        super().__init__()
         self.sites: list[Site] = []
         self._function = function
-        self._names: dict[str, _Value] = {}
 
     def over(self, root: Node) -> None:
         # A stack of its own, as in structure_sites; an exit is marked by the loop's node, to know what lies within loops.
@@ -103,7 +68,7 @@ class _Access:
         declarator = node.child_by_field_name("declarator")
         name = None if declarator is None else _name_of(declarator)
         if name is not None and node.parent is not None and node.parent.type == "parameter_list":
-            self._names[name] = _RUNTIME
+            self.names[name] = RUNTIME
 
     def _declaration(self, node: Node, _: bool) -> None:
         memory = any(child.type == "type_qualifier" and child.text == b"__shared__" for child in node.children)
@@ -114,23 +79,23 @@ class _Access:
             array = any(part.type == "array_declarator" for part in declarator_chain(declarator))
             value = declarator.child_by_field_name("value")
             if memory or array:
-                self._names[name] = _Value(constant=False, own=True)
+                self.names[name] = Value(constant=False, own=True)
             elif value is not None:
-                self._names[name] = self._value(value)
+                self.names[name] = self.value(value)
             else:
-                self._names[name] = _CONSTANT
+                self.names[name] = CONSTANT
 
     def _assignment(self, node: Node, _: bool) -> None:
         name, value = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = node.child_by_field_name("operator")
         if name is None or value is None or name.type != "identifier":
             return
-        given = self._value(value)
+        given = self.value(value)
         word = text_of(name)
         plain = operator is not None and operator.type == "="
-        before = self._names.get(word, _CONSTANT)
+        before = self.names.get(word, CONSTANT)
         # A value that changes is no constant of the compiler any more; memory stays what it was.
-        self._names[word] = (given if plain else _joined(before, given))._replace(constant=False)
+        self.names[word] = (given if plain else joined(before, given))._replace(constant=False)
 
     # what is counted
 
@@ -139,11 +104,11 @@ class _Access:
         name, first = self._counter(begin)
         if name is None or test is None or step is None:
             return
-        self._names[name] = first._replace(constant=False)
+        self.names[name] = first._replace(constant=False)
         if self._data_says(test, name):
             self._add("bound", "loaded", node, loop)
         if _steps_by_one(step, name):
-            bound = [self._names[word] for word in _words(test) if word != name and word in self._names]
+            bound = [self.names[word] for word in _words(test) if word != name and word in self.names]
             # A loop with a barrier in it is one that the block walks through together, tile by tile.
             if any(not value.constant for value in bound) and b"sync" not in (node.text or b""):
                 self._add("loop", "serial", node, loop)
@@ -153,11 +118,11 @@ class _Access:
     def _data_says(self, test: Node, counter: str) -> bool:
         """Whether what the counter is compared with was read from memory, and held to nothing by a min()."""
         sides = [test.child_by_field_name(field) for field in ("left", "right")]
-        return any(self._value(side).loaded for side in sides if side is not None and text_of(side) != counter)
+        return any(self.value(side).loaded for side in sides if side is not None and text_of(side) != counter)
 
-    def _counter(self, begin: Node | None) -> tuple[str | None, _Value]:
+    def _counter(self, begin: Node | None) -> tuple[str | None, Value]:
         if begin is None:
-            return None, _CONSTANT
+            return None, CONSTANT
         if begin.type == "declaration":
             declarator = begin.child_by_field_name("declarator")
             value = None if declarator is None else declarator.child_by_field_name("value")
@@ -165,14 +130,14 @@ class _Access:
         else:
             left, value = begin.child_by_field_name("left"), begin.child_by_field_name("right")
             name = text_of(left) if left is not None and left.type == "identifier" else None
-        return name, _CONSTANT if value is None else self._value(value)
+        return name, CONSTANT if value is None else self.value(value)
 
     def _while(self, node: Node, loop: bool) -> None:
         """``while (i < n) { ... i += stride; }``: the counter is threaded and moves on by more than one."""
         test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
         if test is None or body is None:
             return
-        counters = {word for word in _words(test) if self._names.get(word, _CONSTANT).threaded}
+        counters = {word for word in _words(test) if self.names.get(word, CONSTANT).threaded}
         for statement in body.named_children:
             step = (
                 statement.named_children[0]
@@ -190,8 +155,8 @@ class _Access:
         base, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if base is None or indices is None or not indices.named_children:
             return
-        of = self._value(base)
-        if not of.own and max(of.stride, self._value(indices.named_children[0]).stride) == _FAR:
+        of = self.value(base)
+        if not of.own and max(of.stride, self.value(indices.named_children[0]).stride) == FAR:
             self._add("access", "strided", node, loop)
 
     def _field(self, node: Node, loop: bool) -> None:
@@ -200,9 +165,9 @@ class _Access:
         if of is None or field is None or of.type != "subscript_expression" or field.text in (b"x", b"y", b"z", b"w"):
             return
         base, indices = of.child_by_field_name("argument"), of.child_by_field_name("indices")
-        if base is None or indices is None or not indices.named_children or self._value(base).own:
+        if base is None or indices is None or not indices.named_children or self.value(base).own:
             return
-        if self._value(indices.named_children[0]).stride == _NEXT:
+        if self.value(indices.named_children[0]).stride == NEXT:
             self._add("access", "strided", node, loop)
 
     def _call(self, node: Node, loop: bool) -> None:
@@ -211,108 +176,8 @@ class _Access:
             return
         name = called_name(called)
         if name.startswith(_ATOMICS):
-            own = self._value(given.named_children[0]).own
+            own = self.value(given.named_children[0]).own
             self._add("atomic", "block" if own else "global", node, loop)
-
-    # what an expression is worth
-
-    def _value(self, node: Node, depth: int = 0) -> _Value:
-        evaluate = _EVALUATES.get(node.type)
-        if depth > _DEEPEST:
-            return _Value(_UNKNOWN, constant=False)
-        if evaluate is not None:
-            return evaluate(self, node, depth + 1)
-        inner = node.named_children
-        return _joined(*(self._value(child, depth + 1) for child in inner)) if inner else _CONSTANT
-
-    def _of_name(self, node: Node, _: int) -> _Value:
-        word = text_of(node)
-        return self._names.get(word, _CONSTANT)
-
-    def _of_field(self, node: Node, depth: int) -> _Value:
-        of, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
-        owner = "" if of is None else text_of(of)
-        if owner in _THREAD:
-            return _Value(_NEXT if field is not None and field.text == b"x" else _SAME, threaded=True, constant=False)
-        if owner in _NUMBERS:
-            return _RUNTIME
-        return _CONSTANT if of is None else self._value(of, depth)
-
-    def _of_binary(self, node: Node, depth: int) -> _Value:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
-        if left is None or right is None or operator is None:
-            return _Value(_UNKNOWN, constant=False)
-        one, two = self._value(left, depth), self._value(right, depth)
-        both = _joined(one, two)
-        if operator.type == "*":
-            return both._replace(stride=_product(one, two))
-        if operator.type in ("/", ">>"):
-            return both._replace(stride=_SAME if one.stride <= _NEXT else _UNKNOWN)
-        if operator.type in ("%", "&"):
-            return both._replace(stride=min(one.stride, _NEXT) if one.stride != _FAR else _UNKNOWN)
-        if operator.type in ("+", "-"):
-            return both
-        return both._replace(stride=_SAME if both.stride == _SAME else _UNKNOWN)
-
-    def _of_call(self, node: Node, depth: int) -> _Value:
-        called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        name = "" if called is None else called_name(called)
-        last = name.rpartition(".")[2].rpartition("::")[2]
-        if last in _RANKS:
-            return _Value(_NEXT, threaded=True, constant=False)
-        values = [] if given is None else [self._value(child, depth) for child in given.named_children]
-        if last == "meta_group_rank":
-            return _Value(threaded=True, constant=False)
-        if not values:
-            return _RUNTIME
-        joined = _joined(*values)
-        if last == "min":
-            return joined._replace(loaded=all(value.loaded for value in values))
-        if last in _CASTS or last == "max":
-            return joined
-        return joined._replace(stride=_SAME if joined.stride == _SAME else _UNKNOWN, constant=False)
-
-    def _of_subscript(self, node: Node, depth: int) -> _Value:
-        """What is read from memory: nobody knows how it differs, unless all threads read the same place."""
-        base, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
-        parts = [part for part in (base, indices) if part is not None]
-        joined = _joined(*(self._value(part, depth) for part in parts)) if parts else _RUNTIME
-        return joined._replace(
-            stride=_SAME if joined.stride == _SAME else _UNKNOWN, constant=False, own=False, loaded=not joined.own
-        )
-
-    def _of_pointer(self, node: Node, depth: int) -> _Value:
-        """``&x[i]`` is x + i, ``*p`` is what lies there."""
-        argument, operator = node.child_by_field_name("argument"), node.child_by_field_name("operator")
-        if argument is None:
-            return _RUNTIME
-        if operator is not None and operator.type == "&" and argument.type == "subscript_expression":
-            parts = [argument.child_by_field_name(field) for field in ("argument", "indices")]
-            return _joined(*(self._value(part, depth) for part in parts if part is not None))
-        value = self._value(argument, depth)
-        if operator is not None and operator.type == "*":
-            return value._replace(stride=_SAME if value.stride == _SAME else _UNKNOWN, constant=False)
-        return value
-
-    def _of_choice(self, node: Node, depth: int) -> _Value:
-        parts = [node.child_by_field_name(field) for field in ("consequence", "alternative")]
-        return _joined(*(self._value(part, depth) for part in parts if part is not None)) if any(parts) else _RUNTIME
-
-    def _of_nothing(self, node: Node, _: int) -> _Value:
-        return _CONSTANT
-
-
-def _product(one: _Value, two: _Value) -> int:
-    """The stride of a product: a thread's number times what only the run knows is far, times a constant it is unknown how far."""
-    near, other = (one, two) if one.stride >= two.stride else (two, one)
-    if near.stride == _SAME:
-        return _SAME
-    if other.stride != _SAME or near.stride == _UNKNOWN:
-        return _UNKNOWN
-    if near.stride == _FAR:
-        return _FAR
-    return _UNKNOWN if other.constant else _FAR
 
 
 def _name_of(declarator: Node) -> str | None:
@@ -338,7 +203,7 @@ def _words(node: Node) -> Iterator[str]:
         part, depth = stack.pop()
         if part.type == "identifier":
             yield text_of(part)
-        elif depth < _DEEPEST:
+        elif depth < DEEPEST:
             stack.extend((child, depth + 1) for child in part.named_children)
 
 
@@ -351,17 +216,4 @@ _VISITS: Final[Mapping[str, Callable[[_Access, Node, bool], None]]] = {
     "subscript_expression": _Access._subscript,
     "field_expression": _Access._field,
     "call_expression": _Access._call,
-}
-_EVALUATES: Final[Mapping[str, Callable[[_Access, Node, int], _Value]]] = {
-    "identifier": _Access._of_name,
-    "field_expression": _Access._of_field,
-    "binary_expression": _Access._of_binary,
-    "call_expression": _Access._of_call,
-    "subscript_expression": _Access._of_subscript,
-    "pointer_expression": _Access._of_pointer,
-    "conditional_expression": _Access._of_choice,
-    **dict.fromkeys(
-        ("number_literal", "type_descriptor", "qualified_identifier", "sizeof_expression", "lambda_expression"),
-        _Access._of_nothing,
-    ),
 }
