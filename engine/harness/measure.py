@@ -66,7 +66,6 @@ class Measurement:
     def __init__(self, steps: StepRunner, command: str, parser: str, wall: float, rules: Rules | None = None) -> None:
         self._steps, self._command, self._parser, self._wall = steps, command, parser, wall
         self._rules = rules or Rules()
-        self._missing = ""
         self.wrong: tuple[Ended, CheckResult] | None = None
         self._accepted: set[tuple[tuple[str, str], ...]] = set()
 
