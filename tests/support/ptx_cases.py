@@ -32,15 +32,16 @@ static _Alignas(64) uint8_t shared[1 << 16], local[1 << 16];
 
 static int at(uint64_t address, size_t size)
 {
-    void *made = mmap((void *)address, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *made = mmap((void *)address, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     return made == (void *)address || (made == MAP_FAILED && errno == EEXIST); /* another library of this process made it */
 }
 
 const char *prepare(void)
 {
-    if (!at(BEAVER_CONTROL, 4096) || !at(BEAVER_CHUNKS, BEAVER_WINDOW_SIZE >> BEAVER_CHUNK_SHIFT) || !at(BEAVER_WINDOW + BEAVER_ALIAS, 3 * CHUNK))
+    if (!at(BEAVER_CONTROL, 4096) || !at(BEAVER_PAGES, BEAVER_WINDOW_SIZE >> BEAVER_PAGE_SHIFT) || !at(BEAVER_WINDOW + BEAVER_ALIAS, 3 * CHUNK))
         return "no memory at the fixed addresses";
-    memset((void *)BEAVER_CHUNKS, BEAVER_OPEN, 3);
+    memset((void *)BEAVER_PAGES, BEAVER_OPEN, 3 * (CHUNK >> BEAVER_PAGE_SHIFT));
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-// The slow paths of memory: every access that the table of chunks does not settle. Order of the checks: alignment, the window,
+// The slow paths of memory: every access that the table of pages does not settle. Order of the checks: alignment, the window,
 // shared memory, local memory, parameters, registered host memory; what is left is a fault.
 #include <cstdio>
 #include <cstring>
@@ -164,7 +164,7 @@ std::uint8_t *beaver_access(beaver_thread *thread, std::uint64_t address, std::u
     const Access access{address, size, flags, site};
     if (in_window_range(address)) {
         if (is_misaligned(access)) fault(thread, access, Space::global, cudaErrorMisalignedAddress);
-        switch (chunk_state(address)) {
+        switch (page_state(address)) {
             case BEAVER_OPEN: return alias_of(address);
             case BEAVER_WATCHED: return watched_access(thread, access);
             default: fault(thread, access, Space::global, cudaErrorIllegalAddress);

@@ -146,9 +146,15 @@ void forward(int signal) {
 bool run_target(const Command &command, int *status) {
     int failed[2];
     if (pipe2(failed, O_CLOEXEC) != 0) refuse("no pipe");
+    // A signal that comes before it is known whom to pass it on to must wait: the target may run by then.
+    sigset_t terminating, before;
+    sigemptyset(&terminating);
+    for (const int one : {SIGTERM, SIGHUP}) sigaddset(&terminating, one);
+    sigprocmask(SIG_BLOCK, &terminating, &before);
     const pid_t parent = getpid(), child = fork();
     if (child < 0) refuse("no further process");
     if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, nullptr);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(1);
         if (command.value("target-processes") == "application-only")
@@ -159,7 +165,8 @@ bool run_target(const Command &command, int *status) {
         _exit(1);
     }
     target_process = child;
-    for (const int terminating : {SIGTERM, SIGHUP}) signal(terminating, forward);
+    for (const int one : {SIGTERM, SIGHUP}) signal(one, forward);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     for (const int from_terminal : {SIGINT, SIGQUIT}) signal(from_terminal, SIG_IGN);  // the target gets these too
     close(failed[1]);
     char told = 0;

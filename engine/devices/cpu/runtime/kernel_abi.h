@@ -2,8 +2,9 @@
  *
  * Addresses. Device memory lives in one window of the address space, handed out as BEAVER_WINDOW + offset and never mapped
  * there for device-only memory: host code that dereferences a device pointer faults, as it does with a GPU. The bytes are
- * mapped BEAVER_ALIAS further up. Kernels check every access against a table of 2 MiB chunks at a fixed address: an open chunk
- * is accessed at once, anything else goes through beaver_access(), which knows exact bounds, other spaces and the tools.
+ * mapped BEAVER_ALIAS further up. Kernels check every access against a table of pages at a fixed address: an open page is accessed
+ * at once, anything else goes through beaver_access(), which knows exact bounds, other spaces and the tools. Memory is mapped in
+ * chunks of 2 MiB, and in a plain run every page of a chunk is open; under memcheck those are that one allocation fills.
  */
 #ifndef BEAVER_KERNEL_ABI_H
 #define BEAVER_KERNEL_ABI_H
@@ -16,17 +17,18 @@
 extern "C" {
 #endif
 
-#define BEAVER_ABI 3
+#define BEAVER_ABI 4
 
 #define BEAVER_CONTROL 0x1d0000000000ull       /* one page: beaver_control */
-#define BEAVER_CHUNKS 0x1e0000000000ull        /* one byte per chunk */
+#define BEAVER_PAGES 0x1e0000000000ull         /* one byte per page */
 #define BEAVER_SHARED_WINDOW 0x1f0000000000ull /* generic address of shared address 0 */
 #define BEAVER_WINDOW 0x200000000000ull
 #define BEAVER_WINDOW_SIZE (1ull << 40)
 #define BEAVER_ALIAS 0x100000000000ull
 #define BEAVER_CHUNK_SHIFT 21
+#define BEAVER_PAGE_SHIFT 9 /* cudaMalloc's granularity: most of a small array is whole pages too */
 
-enum { BEAVER_CLOSED = 0, BEAVER_OPEN = 1, BEAVER_WATCHED = 2 }; /* states of a chunk */
+enum { BEAVER_CLOSED = 0, BEAVER_OPEN = 1, BEAVER_WATCHED = 2 }; /* states of a page */
 
 /* flags of an access */
 enum {

@@ -78,32 +78,34 @@ __asm__(".pushsection .text.slow_path, \"ax\", @progbits\n"
     ".popsection\n2:"
 #define SLOW_OPERANDS(space) [t] "r"(t), [access] "i"(ACCESS(space, size, flags)), [site] "i"(site - sites), [shift] "i"(__builtin_ctz(size))
 
-/* An aligned access of ``size`` bytes (a power of two) to an open chunk, which it never crosses. The rotation brings the bits that
- * an aligned offset does not have to the top: one comparison asks for window and alignment, and what is left numbers the chunk.
- * Window and alias differ in bit 44. */
-#define IN_OPEN_CHUNK(space)                                                                                            \
+/* An aligned access of ``size`` bytes (a power of two) to an open page, which it never crosses. Bit 45 is what makes an offset an
+ * address of the window, and the rotation brings the bits that an aligned offset does not have to the top: one comparison asks for
+ * window and alignment, and what is left numbers the page. Window and alias differ in bit 44. */
+#define IN_OPEN_PAGE(space)                                                                                            \
     uint8_t *p;                                                                                                         \
-    uint64_t chunk;                                                                                                     \
-    __asm__ volatile("mov %[a], %[x]\n\tror %[shift], %[x]\n\tshr %[rest], %[x]\n\tsub %[first], %[x]\n\t"              \
+    uint64_t page;                                                                                                      \
+    __asm__ volatile("mov %[a], %[x]\n\tbtc $45, %[x]\n\tror %[shift], %[x]\n\tshr %[rest], %[x]\n\t"                   \
                      "cmp %[last], %[x]\n\tja 1f\n\t"                                                                   \
-                     "movabs %[chunks], %[p]\n\tcmpb %[open], (%[p], %[x])\n\tjne 1f\n\t"                               \
+                     "movabs %[pages], %[p]\n\tcmpb %[open], (%[p], %[x])\n\tjne 1f\n\t"                                \
                      "mov %[a], %[p]\n\tbts $44, %[p]\n\t" SLOW_PATH                                                    \
-                     : [p] "=&r"(p), [x] "=&r"(chunk)                                                                   \
-                     : [a] "r"(address), [rest] "i"(BEAVER_CHUNK_SHIFT - __builtin_ctz(size)), [chunks] "i"(BEAVER_CHUNKS), \
-                       [first] "i"(BEAVER_WINDOW >> BEAVER_CHUNK_SHIFT), [open] "i"(BEAVER_OPEN),                       \
-                       [last] "i"((BEAVER_WINDOW_SIZE >> BEAVER_CHUNK_SHIFT) - 1), SLOW_OPERANDS(space)                 \
+                     : [p] "=&r"(p), [x] "=&r"(page)                                                                    \
+                     : [a] "r"(address), [rest] "i"(BEAVER_PAGE_SHIFT - __builtin_ctz(size)), [pages] "i"(BEAVER_PAGES), \
+                       [open] "i"(BEAVER_OPEN), [last] "i"((BEAVER_WINDOW_SIZE >> BEAVER_PAGE_SHIFT) - 1),              \
+                       SLOW_OPERANDS(space)                                                                             \
                      : "cc");                                                                                           \
     return p
 _Static_assert(BEAVER_ALIAS == 1ull << 44 && (BEAVER_WINDOW & BEAVER_ALIAS) == 0, "the alias is one bit away");
+_Static_assert(BEAVER_WINDOW == 1ull << 45 && BEAVER_WINDOW_SIZE <= 1ull << 44, "the window is one bit");
+_Static_assert(BEAVER_WINDOW_SIZE >> BEAVER_PAGE_SHIFT <= 1ull << 31, "the last page's number fits an instruction");
 
 INLINE uint8_t *global_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
 {
-    IN_OPEN_CHUNK(SPACE_GLOBAL);
+    IN_OPEN_PAGE(SPACE_GLOBAL);
 }
 
 INLINE uint8_t *generic_bytes(beaver_thread *t, uint64_t address, uint32_t size, uint32_t flags, const beaver_site *site)
 {
-    IN_OPEN_CHUNK(SPACE_GENERIC);
+    IN_OPEN_PAGE(SPACE_GENERIC);
 }
 
 /* Shared addresses have 32 bits. As above: the offset in units of the access, misaligned ones enormous, against the whole units. */

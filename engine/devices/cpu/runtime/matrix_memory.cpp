@@ -22,7 +22,7 @@ std::uint8_t *tile_bytes(Thread *thread, std::uint8_t space, std::uint64_t addre
     if (space == 's') return shared_bytes(thread, address, size, flags, site);
     const std::uint64_t offset = address - BEAVER_WINDOW;
     if (offset < BEAVER_WINDOW_SIZE && address % size == 0 &&
-        reinterpret_cast<const std::uint8_t *>(BEAVER_CHUNKS)[offset >> BEAVER_CHUNK_SHIFT] == BEAVER_OPEN)
+        reinterpret_cast<const std::uint8_t *>(BEAVER_PAGES)[offset >> BEAVER_PAGE_SHIFT] == BEAVER_OPEN)
         return reinterpret_cast<std::uint8_t *>(address + BEAVER_ALIAS);
     return beaver_access(thread, address, size, flags | (space ? 0 : BEAVER_GENERIC), site);
 }

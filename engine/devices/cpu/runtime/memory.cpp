@@ -61,6 +61,9 @@ std::uint8_t state_of_chunks() {
     return options().tool == Tool::none || options().tool == Tool::racecheck ? BEAVER_OPEN : BEAVER_WATCHED;
 }
 
+// memcheck wants to see the accesses near an allocation's ends, and those to no allocation: pages that one fills can be open.
+bool opens_whole_pages() { return options().tool == Tool::memcheck; }
+
 // Bytes that stay free behind an allocation. Under memcheck an overrun must not land in a neighbour unseen.
 std::uint64_t gap_behind(std::uint64_t size) {
     if (options().tool != Tool::memcheck) return 0;
@@ -158,6 +161,7 @@ cudaError_t allocate(std::uint64_t size, std::uint64_t align, MemoryKind kind, c
         if (!placed) return cudaErrorMemoryAllocation;
         made.address = *placed;
         live[made.address] = made;
+        if (opens_whole_pages()) set_pages(made.address, size, BEAVER_OPEN);
         if (is_limited(kind)) used += needed;
     }
     // What holds the pattern is what initcheck follows; everything else begins with a value.
@@ -181,6 +185,7 @@ cudaError_t release(std::uint64_t address) {
         forget_written(address, footprint(gone));
         return cudaSuccess;
     }
+    if (opens_whole_pages()) set_pages(address, gone.size, BEAVER_WATCHED);
     const std::uint64_t chunk = address & ~(chunk_bytes - 1);
     --tenants[chunk];
     if (slab_of(gone.kind).end != chunk + chunk_bytes) close_if_empty(chunk);

@@ -1,7 +1,7 @@
 // Device memory: one window of addresses (kernel_abi.h), what is allocated in it, and what was.
 //
 // As a GPU does, the window is mapped in chunks of 2 MiB: in a plain run every byte of a mapped chunk can be accessed, so small
-// overruns stay silent. Under a tool chunks are watched and every access is exact. Addresses of freed memory are not handed out
+// overruns stay silent. Under a tool every access is checked exactly. Addresses of freed memory are not handed out
 // again before the window is used up.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Allocation {
     std::string name;  // of a variable, empty otherwise
 };
 
-// Maps the window, the chunk table and the control page. Called once, by the first API call. Exits with a message when the
+// Maps the window, the table of pages and the control page. Called once, by the first API call. Exits with a message when the
 // address space is not to be had.
 void open_memory();
 

@@ -3,12 +3,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
+
 namespace beaver {
 namespace {
 
 std::uint64_t next_chunk = 0;
 
-std::uint8_t *chunk_table() { return reinterpret_cast<std::uint8_t *>(BEAVER_CHUNKS); }
+std::uint8_t *page_table() { return reinterpret_cast<std::uint8_t *>(BEAVER_PAGES); }
+
+bool is_mapped(std::uint64_t chunk) { return page_table()[chunk << (BEAVER_CHUNK_SHIFT - BEAVER_PAGE_SHIFT)] != BEAVER_CLOSED; }
 
 bool reserve(std::uint64_t address, std::uint64_t size, int protection) {
     void *wanted = reinterpret_cast<void *>(address);
@@ -43,7 +47,7 @@ bool open_range(std::uint64_t address, std::uint64_t size, Mapping mapping) {
 std::optional<std::uint64_t> find_gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
     std::uint64_t run = 0;
     for (std::uint64_t chunk = from; chunk < to; ++chunk) {
-        run = chunk_table()[chunk] == BEAVER_CLOSED ? run + 1 : 0;
+        run = is_mapped(chunk) ? 0 : run + 1;
         if (run == count) return chunk + 1 - count;
     }
     return std::nullopt;
@@ -54,7 +58,7 @@ std::optional<std::uint64_t> find_gap(std::uint64_t from, std::uint64_t to, std:
 bool reserve_window() {
     return reserve(BEAVER_WINDOW, BEAVER_WINDOW_SIZE, PROT_NONE) &&
            reserve(BEAVER_WINDOW + BEAVER_ALIAS, BEAVER_WINDOW_SIZE, PROT_NONE) &&
-           reserve(BEAVER_CHUNKS, chunk_count, PROT_READ | PROT_WRITE) &&
+           reserve(BEAVER_PAGES, BEAVER_WINDOW_SIZE >> BEAVER_PAGE_SHIFT, PROT_READ | PROT_WRITE) &&
            reserve(BEAVER_CONTROL, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_WRITE);
 }
 
@@ -66,16 +70,23 @@ std::optional<std::uint64_t> map_chunks(std::uint64_t count, std::uint64_t guard
     const std::uint64_t address = BEAVER_WINDOW + (*found << BEAVER_CHUNK_SHIFT);
     if (!open_range(address, count << BEAVER_CHUNK_SHIFT, mapping)) return std::nullopt;
     next_chunk = *found + count + guards;
-    for (std::uint64_t chunk = *found; chunk < *found + count; ++chunk)
-        __atomic_store_n(chunk_table() + chunk, state, __ATOMIC_RELEASE);
+    set_pages(address, count << BEAVER_CHUNK_SHIFT, state);
     return address;
 }
 
 void unmap_chunks(std::uint64_t address, std::uint64_t count) {
-    for (std::uint64_t chunk = chunk_index(address); chunk < chunk_index(address) + count; ++chunk)
-        __atomic_store_n(chunk_table() + chunk, BEAVER_CLOSED, __ATOMIC_RELEASE);
+    set_pages(address, count << BEAVER_CHUNK_SHIFT, BEAVER_CLOSED);
     close_range(alias_of(address), count << BEAVER_CHUNK_SHIFT);
     close_range(reinterpret_cast<void *>(address), count << BEAVER_CHUNK_SHIFT);
+}
+
+void set_pages(std::uint64_t address, std::uint64_t size, std::uint8_t state) {
+    const std::uint64_t first = (address - BEAVER_WINDOW + page_bytes - 1) >> BEAVER_PAGE_SHIFT;
+    const std::uint64_t end = (address - BEAVER_WINDOW + size) >> BEAVER_PAGE_SHIFT;
+    if (first >= end) return;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    std::memset(page_table() + first, state, end - first);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 }  // namespace beaver
