@@ -113,7 +113,7 @@ class Rules:
 
     batch_ms: float = 100.0
     batches: int = 3
-    most_batches: int = 6
+    most_batches: int = 10
     """Batches whose clocks disagree are taken again: the parent, too, may have been kept from its clock."""
     slack: float = 0.10
     slack_ms: float = 2.0
@@ -123,6 +123,8 @@ class Rules:
     takes more: what lay in L2 is driven out for both."""
     fresh_ms: float = 20.0
     fresh_tries: int = 4
+    fresh_most: int = 500
+    """Calls of a fresh batch: a candidate that skips its calls would else be asked for millions."""
     long_ms: float = 400.0
     """A program whose batch takes longer is timed by one batch."""
 
@@ -234,7 +236,7 @@ async def _batches(talk: Talk, rules: Rules, calls: int, during: During | None) 
 async def _fresh(talk: Talk, rules: Rules, heard: Heard, reference_excess_ms: float | None) -> None:
     """What a call takes when the buffers are poisoned before every one: the least of several tries, by the parent's clock and
     without the poisoning. A candidate that computes only then has kept results between calls."""
-    calls = max(1, min(heard.batches[0].calls, math.ceil(rules.fresh_ms / heard.ms)))
+    calls = max(1, min(heard.batches[0].calls, math.ceil(rules.fresh_ms / heard.ms), rules.fresh_most))
     most = rules.fresh_factor * heard.ms + rules.fresh_slack_ms + 2 * (reference_excess_ms or 0.0)
     least = math.inf
     for _ in range(rules.fresh_tries):
