@@ -1,6 +1,6 @@
 """How far a timing can be trusted on this machine's GPUs: intervals, decisions, A/A runs, company on the GPU, forgers, ceilings.
 
-    python -P tests/gpu/timing.py OUT [--parts ceilings,cells,same,repeats,company,forgers,tests] [--seconds 540] [--done FILE ...]
+    PYTHONPATH=. python -P tests/gpu/timing.py OUT [--parts ceilings,cells,same,repeats,company,forgers,tests] [--seconds 540] [--done FILE ...]
 
 Every measurement is a line of OUT/timing.jsonl as soon as it is there; OUT/timing.md has the tables. Measurements that a ``--done`` file
 (an earlier timing.jsonl) holds are not made again and appear in the tables. Nothing is begun after ``--seconds``. With several GPUs
