@@ -60,10 +60,10 @@ def keymap(folder: Path, text: str) -> Path:
 
 
 def test_characters_and_names_are_the_same_key(tmp_path: Path):
-    path = keymap(tmp_path, 'workbench.fork: "!"\nworkbench.pin: ctrl+b , f5\ntext.page_up: pageup\n')
+    path = keymap(tmp_path, 'workbench.fork: "!"\nworkbench.pin: ctrl+b , f2\ntext.page_up: pageup\n')
     assert read_keymap(path) == {
         "workbench.fork": "exclamation_mark",
-        "workbench.pin": "ctrl+b,f5",
+        "workbench.pin": "ctrl+b,f2",
         "text.page_up": "pageup",
     }
 
