@@ -42,20 +42,24 @@ def _contract_block(
 ) -> None:
     available: dict[str, nodes.Instruction] = {}
     products: dict[str, nodes.Instruction] = {}
+    products_of: dict[str, list[str]] = defaultdict(list)
+    """The products by their factors: looking through all of them at every statement takes seconds for an unrolled kernel."""
     sums: dict[str, list[int]] = defaultdict(list)
     """The positions of the sums that could take in a product."""
     for position in range(start, end):
         statement = statements[position]
         for name in _products_in(statement, available):
             sums[name].append(position)
-        changed = set(writes_of(statement))
-        for name in [name for name, product in available.items() if not changed.isdisjoint(reads_of(product))]:
-            del available[name]  # a factor has another value now
+        for factor in writes_of(statement):
+            for name in products_of.pop(factor, ()):
+                available.pop(name, None)  # a factor has another value now
         if _is_product(statement):
             assert isinstance(statement, nodes.Instruction)
             name = next(writes_of(statement))
             if writes[name] == 1:
                 available[name] = products[name] = statement
+                for factor in reads_of(statement):
+                    products_of[factor].append(name)
     vanishing = {name for name, places in sums.items() if len(places) == reads[name]}
     for position in sorted({position for name in vanishing for position in sums[name]}):
         first, second = _operand_names(statements[position])
