@@ -10,70 +10,27 @@ Exit code 1 when an examination takes longer than the bound.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import tempfile
 import time
-from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.corpora import builtin_folder, load_corpus
 from engine.devices.cpu import kernels
-from engine.devices.cpu.device import CpuDevice
 from engine.devices.toolkit import find_toolkit
 from engine.harness.examine import Harness, Job
-from engine.harness.process import Ended
 from engine.harness.sandbox import choose_sandbox
-from engine.harness.step import StepRunner
 from engine.task import Task
 from engine.verdict import classify
+from tests.support.metering import METER, Metered, MeteredDevice, processor
 
 BOUND = 5.0
 """Wall seconds of one examination on two idle cores."""
 
 STEPS = ("build", "translation", "test", "checker", "memcheck", "again", "racecheck")
-
-
-def processor() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-class Meter:
-    """Processor seconds of an examination by step: what was used since the step before ended."""
-
-    def __init__(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        self.seconds: Counter[str] = Counter()
-        self._last = processor()
-
-    def step(self, name: str) -> None:
-        now = processor()
-        self.seconds[name] += now - self._last  # type: ignore[assignment]
-        self._last = now
-
-
-METER = Meter()
-
-
-class Metered(StepRunner):
-    async def note(self, step: str, command: str, ended: Ended) -> None:
-        METER.step("checker" if step.startswith("checker") else step)
-        await super().note(step, command, ended)
-
-
-@dataclass(frozen=True)
-class MeteredDevice(CpuDevice):
-    async def prepare(self, built: Path, folder: Path) -> list[str]:
-        lacks = await super().prepare(built, folder)
-        METER.step("translation")
-        return lacks
 
 
 def examined(harness: Harness, task: Task, code: bytes) -> tuple[str, float, float]:

@@ -11,10 +11,11 @@ from engine import events as ev
 from engine.corpora import builtin_folder, load_corpus
 from engine.devices.choose import choose_device
 from engine.devices.toolkit import Toolkit
-from engine.harness.examine import Harness
+from engine.harness.examine import Harness, Job
 from engine.harness.sandbox import Sandbox
 from engine.verdict import classify
 from tests.support.examining import examine
+from tests.support.metering import METER, Metered, MeteredDevice
 
 TASKS = {name: task for name, task in load_corpus(builtin_folder()).tasks.items() if task.spec.backend != "kernelbench"}
 """Those that want PyTorch want a GPU too."""
@@ -73,6 +74,21 @@ async def test_a_test_takes_seconds(cpu: Harness, name: str):
     for code in (task.broken, task.reference.read_bytes()):
         evidence, _ = await examine(cpu, task, code)
         assert evidence.test is None or evidence.test.seconds < SECONDS
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) for name in sorted(TASKS) if name != "gemm_rect"] + ["gemm_rect"],
+)
+async def test_a_whole_examination_costs_little_beside_its_build(toolkit: Toolkit, sandbox: Sandbox, name: str):
+    """A second build, or a slow memcheck, once doubled it. Processor seconds, against the build's own: whatever else runs."""
+    task = TASKS[name]
+    assert task.reference is not None
+    with closing(Harness(device=MeteredDevice.of_this_machine(), sandbox=sandbox, toolkit=toolkit)) as harness:
+        for code in (task.broken, task.reference.read_bytes()):
+            METER.start()
+            await harness.examination(Job(task, code, 1, 7), Metered(harness.stand, 1)).run()
+            assert METER.seconds.total() < 2 * METER.seconds["build"], METER.seconds
 
 
 async def test_an_illegal_address_is_confirmed_by_the_sanitizer_with_its_line(cpu: Harness):
