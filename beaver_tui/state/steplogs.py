@@ -18,7 +18,7 @@ LOGS: dict[str, tuple[str, ...]] = {
     "build": ("build",),
     "test": ("checker-generate", "test", "blocking", "checker-compare", "again"),
     "sanitizer": ("sanitizer-build", "memcheck", "racecheck", "initcheck", "synccheck"),
-    "profile": ("time", "profile"),
+    "profile": ("timed-build", "time", "profile"),
 }
 """The four logs that are shown, each with the harness's steps that belong to it, in the order in which they run."""
 
@@ -31,6 +31,7 @@ _ROLES = {
     "blocking": "run again with blocking launches",
     "again": "run again on the same inputs",
     "sanitizer-build": "built again, with line tables",
+    "timed-build": "built again, without flags for debuggers",
     "time": "the last timed call",
     "profile": "run once more, under the profiler",
 }
@@ -70,6 +71,7 @@ def _steps(iteration: Iteration, name: str) -> list[str]:
         "checker-compare": iteration.tested is not None and iteration.tested.check is not None,
         "again": iteration.tested is not None and judged,
         "sanitizer-build": iteration.tested is not None and (judged or bool(iteration.sanitized)),
+        "timed-build": iteration.timed is not None and bool(iteration.timed.rewrites),
         "time": iteration.timed is not None,
         "profile": iteration.profiled is not None,
     }
