@@ -9,13 +9,15 @@ from engine.corpora import builtin_folder, load_corpus
 from engine.devices.choose import choose_device
 from engine.devices.toolkit import Toolkit
 from engine.harness.examine import Harness
+from engine.harness.pythons import task_python
 from engine.harness.sandbox import Sandbox
 from engine.verdict import classify
 from tests.support.examining import examine
 
 pytestmark = pytest.mark.gpu
 
-TASKS = load_corpus(builtin_folder()).tasks
+TASKS = {name: task for name, task in load_corpus(builtin_folder()).tasks.items() if not task_python(task).lacks}
+"""Without those that want PyTorch, where no Python here has it."""
 
 
 @pytest.fixture
