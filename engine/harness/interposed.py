@@ -66,30 +66,36 @@ _GLOBAL = (1, 2, 10)
 
 @dataclass(frozen=True)
 class Names:
-    """Of the programs in a workspace: what they define, and what they ask libraries for."""
+    """Of the programs in a workspace: what they define for others and for themselves alone, and what they ask libraries for.
+
+    The linker makes a name of a statically linked CUDA runtime global in one program and local in the next, as the code
+    around it calls it or not.
+    """
 
     defined: frozenset[str]
     imported: frozenset[str]
+    local: frozenset[str] = frozenset()
 
 
 def names_of(built: Path, files: Iterable[str]) -> Names:
-    """The global names of all ELF programs and libraries among ``files`` of ``built``. Damaged ones have none: they do not run
-    either."""
+    """The names of all ELF programs and libraries among ``files`` of ``built``. Damaged ones have none: they do not run either."""
     defined: set[str] = set()
     imported: set[str] = set()
+    local: set[str] = set()
     for path in _programs(built, files):
         try:
-            for name, is_defined in _symbols(path):
-                (defined if is_defined else imported).add(name)
+            for name, is_global, is_defined in _symbols(path):
+                (local if not is_global else defined if is_defined else imported).add(name)
         except (ElfError, OSError):
             continue
-    return Names(frozenset(defined), frozenset(imported))
+    return Names(frozenset(defined), frozenset(imported), frozenset(local))
 
 
 def suspicions(candidate: Names, reference: Names) -> list[str]:
     """Why a candidate's times cannot be believed, in words; empty for an honest one. What the reference has is allowed."""
-    watched = CUDA | HOST
-    own = {_plain(name) for name in candidate.defined} & watched - {_plain(name) for name in reference.defined}
+    # a runtime that is linked in whole is everybody's; a second definition of one of its names would not have been linked
+    usual = {_plain(name) for name in reference.defined} | {_plain(name) for name in reference.local} & CUDA
+    own = {_plain(name) for name in candidate.defined} & (CUDA | HOST) - usual
     asked = (candidate.imported - reference.imported) & REACHING
     found = []
     if own:
@@ -135,7 +141,8 @@ def _programs(built: Path, files: Iterable[str]) -> Iterator[Path]:
             yield path
 
 
-def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
+def _symbols(path: Path) -> Iterator[tuple[str, bool, bool]]:
+    """Each with whether it is global, and whether it is defined."""
     with path.open("rb") as stream:
 
         def read(offset: int, size: int) -> bytes:
@@ -149,6 +156,6 @@ def _symbols(path: Path) -> Iterator[tuple[str, bool]]:
             names = elf.data(elf.sections[section.link])
             data = elf.data(section)
             for name, info, _, place, _, _ in _SYMBOL.iter_unpack(data[: len(data) // _SYMBOL.size * _SYMBOL.size]):
-                if info >> 4 in _GLOBAL and name:
+                if name:
                     text = names[name : names.find(b"\0", name)].decode("ascii", "replace")
-                    yield text.partition("@")[0], place != 0
+                    yield text.partition("@")[0], info >> 4 in _GLOBAL, place != 0

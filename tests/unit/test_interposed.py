@@ -52,3 +52,9 @@ def test_words_of_a_source_are_read(code: bytes):
 )
 def test_comments_and_longer_names_are_not(code: bytes):
     assert said_in(code) == []
+
+
+def test_a_name_of_a_static_runtime_that_the_reference_calls_not_itself_is_everybodys():
+    reference = Names(frozenset({"main"}), frozenset(), frozenset({"cudaEventCreateWithFlags", "clock_gettime"}))
+    assert suspicions(names("main", "cudaEventCreateWithFlags"), reference) == []
+    assert suspicions(names("main", "clock_gettime"), reference) == ["the program defines clock_gettime itself"]
