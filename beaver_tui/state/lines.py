@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from beaver_tui.glyphs import category_sign
-from beaver_tui.state.figures import times
 from beaver_tui.state.visible import visible_output
 from engine import events as ev
+from engine.figures import times
 from engine.rundir import Cell
 from engine.text import plain_text
 from engine.trajectory import Trajectory

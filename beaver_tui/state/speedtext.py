@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beaver_tui.glyphs import sign
-from beaver_tui.state.figures import percent, times, within
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.pcurve import PCurve, Point
 from engine import events as ev
+from engine.figures import percent, times, within
 
 MOST_LOG = 100.0
 """An interval that is wider than this power of e says nothing."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.figures import times
 from engine.text import shown_name
 from engine.verdict.compiled import Compiled, CompiledKernel
 from engine.verdict.degeneration import Finding, score
@@ -112,7 +113,7 @@ def verdict_line(category: str, speedup: float | None, findings: Iterable[Findin
     """
     parts = ["passes" if category == "passed" else category.replace("_", " ")]
     if speedup is not None:
-        parts.append(f"{speedup:.2f}x")
+        parts.append(times(speedup))
     return ", ".join([*parts, losses(findings) or "structure kept"])
 
 

@@ -9,9 +9,9 @@ from textual.strip import Strip
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import shown_keys
 from beaver_tui.state.facts import Alert, Facts
-from beaver_tui.state.figures import percent, within
 from beaver_tui.widgets.lined import Lined
 from beaver_tui.widgets.painting import Colours, category_text, harmless, money, speed
+from engine.figures import percent, within
 
 
 class FactsPane(Lined, can_focus=False):

@@ -8,8 +8,8 @@ from rich.console import OverflowMethod
 from rich.text import Text
 
 from beaver_tui.glyphs import ascii_wanted, category_sign, sign
-from beaver_tui.state.figures import times
 from beaver_tui.state.visible import visible_line
+from engine.figures import times
 
 Colours = Mapping[str, str]
 """The theme's variables by name, without the dollar: ``app.theme_variables``."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from engine import events as ev
 from engine.errors import InfraError
+from engine.figures import percent, times, within
 from engine.harness import backends
 from engine.harness.examination import Examination, Job
 from engine.harness.examine import Harness
@@ -135,10 +136,10 @@ def timed_line(timed: ev.Timed) -> str:
     """One line about a measurement."""
     if timed.speedup is None:
         return f"unmeasured: {timed.note}"
-    ends = f" ({timed.interval[0]:.2f} to {timed.interval[1]:.2f} at 95 %)" if timed.interval else ""
-    spread = "" if timed.cv is None else f", cv {100 * timed.cv:.1f} %"
+    ends = f" (95 % {within(timed.interval)})" if timed.interval else ""
+    spread = "" if timed.cv is None else f", cv {percent(timed.cv)}"
     undecided = ", undecided" if any(flag.startswith("undecided") for flag in timed.flags) else ""
-    return f"{timed.speedup:.2f}x of the reference{ends}{spread}, gate {timed.gate}{undecided}"
+    return f"{times(timed.speedup)} of the reference{ends}{spread}, gate {timed.gate}{undecided}"
 
 
 def profiled_line(profiled: ev.Profiled) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from engine.events import Built, PreflightDone, Profiled, Sanitized, StepRecord, Tested, Timed, VerdictReached
 from engine.evidence import CheckResult
+from engine.figures import times
 from engine.protocol import Feedback, Protocol
 from engine.task import Budgets
 from engine.text import shown_name
@@ -236,13 +237,12 @@ def _too_slow(observed: Observed, protocol: Protocol) -> str:
             f"Your previous solution is correct, but its speed was not measured: {why}. "
             f"A speedup of at least {protocol.gate:g}x against the reference is required."
         )
-    speedup = f"{timed.speedup:.2f}x"
     means = ""
     if timed.reference_mean_ms is not None and timed.candidate_ms:
         mean = sum(timed.candidate_ms) / len(timed.candidate_ms)
         means = f" (reference {timed.reference_mean_ms:.4g} ms, yours {mean:.4g} ms)"
     return (
-        f"Your previous solution is correct but too slow: its speedup against the reference is {speedup}{means}, "
+        f"Your previous solution is correct but too slow: its speedup against the reference is {times(timed.speedup)}{means}, "
         f"and at least {protocol.gate:g}x is required. Please restore or keep the optimised structure."
     )
 

@@ -48,7 +48,7 @@ async def test_a_candidate_is_timed_against_the_reference(harness, make_task):
     task = make_task(spec=TIMED)
     timed = await on_demand.time(harness, task, SOLUTION.encode(), Protocol(launches=2), seed=1)
     assert (timed.speedup, timed.gate, len(timed.candidate_ms)) == (1.0, "pass", 2)
-    assert on_demand.timed_line(timed) == "1.00x of the reference, cv 0.0 %, gate pass"
+    assert on_demand.timed_line(timed) == "1.00x of the reference, cv 0.00 %, gate pass"
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beaver_tui.state.figures import times, within
 from beaver_tui.state.pcurve import PCurve, p_curve
 from beaver_tui.state.speedtext import beside, beside_line, curve_lines, timed_lines
+from beaver_tui.state.structuretext import verdict_line
 from engine import events as ev
 from engine.analysis.grids import GATES
+from engine.figures import times, within
+from engine.harness import on_demand
 from engine.protocol import GateMode, Protocol
 from engine.trajectory import Iteration
 
@@ -112,6 +114,7 @@ MEASURED = st.builds(
 def test_whatever_a_journal_holds_is_told_in_short_lines(one: ev.Timed, other: ev.Timed):
     found = beside(one, other, "step 1")
     told = [*timed_lines(one), *([beside_line(found)] if found is not None else [])]
+    told += [on_demand.timed_line(one), verdict_line("passed", one.speedup, [])]
     assert all(len(line) < 120 for line in told)
 
 
