@@ -231,7 +231,7 @@ async def test_the_whole_form_is_seen(tmp_path: Path, size: tuple[int, int]):
         form = bench.one(".form")
         assert form.max_scroll_y == 0
         for widget in [*bench.screen.query(Field), *bench.screen.query(Setting), *bench.screen.query(Act)]:
-            assert widget.region.size == widget.size and form.region.contains_region(widget.region)
+            assert widget.region.size == widget.outer_size and form.region.contains_region(widget.region)
 
 
 async def test_in_a_tiny_terminal_the_form_follows_the_focus(tmp_path: Path):

@@ -46,7 +46,7 @@ def test_steps_and_changes_of_category_are_walked_and_every_pane_follows():
         terminal.wait_for("step 4 of 4")
 
 
-def test_tabs_show_code_structure_prompt_and_reply_and_logs_have_numbers():
+def test_tabs_show_code_structure_speed_prompt_and_reply_and_logs_have_numbers():
     with Terminal(*HISTOGRAM) as terminal:
         terminal.wait_for("step 4 of 4", "unchanged lines")
         terminal.press("t")
@@ -54,7 +54,9 @@ def test_tabs_show_code_structure_prompt_and_reply_and_logs_have_numbers():
         terminal.press("t")
         terminal.wait_for("structure kept", "atomic operations")
         terminal.press("t")
-        terminal.wait_for("characters is not stored in this run", without=("structure kept",))
+        terminal.wait_for("not timed", "The trajectory at each threshold of speed", without=("structure kept",))
+        terminal.press("t")
+        terminal.wait_for("characters is not stored in this run", without=("not timed",))
         terminal.press("t")
         terminal.wait_for("#include", without=("not stored",))
         terminal.press("h")
@@ -67,11 +69,11 @@ def test_tabs_show_code_structure_prompt_and_reply_and_logs_have_numbers():
 
 def test_the_alert_names_its_signal_and_what_can_be_done_until_it_is_put_away():
     with Terminal(*HISTOGRAM) as terminal:
-        terminal.wait_for("category goes to and fro", "o go on, only observing", "u take over")
+        terminal.wait_for("category goes to and", "o go on, only observing", "u take over")
         terminal.press("d")
-        terminal.wait_for("budget 1 left", without=("goes to and fro", "u take over"))
+        terminal.wait_for("budget 1 left", without=("goes to and", "u take over"))
         terminal.press("h")
-        terminal.wait_for("step 3 of 4", without=("goes to and fro",))
+        terminal.wait_for("step 3 of 4", without=("goes to and",))
 
 
 def test_the_other_trajectories_of_the_run_are_a_key_away():
