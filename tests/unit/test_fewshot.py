@@ -141,7 +141,10 @@ def test_what_is_no_few_shot_is_refused(text: str):
 
 def test_the_prompt(make_task):
     task = make_task()
-    long_log = "compiling, and saying so at some length for a line of a log\n" * 400 + 'solution.cu(9): error: identifier "n" is undefined\n'
+    long_log = (
+        "compiling, and saying so at some length for a line of a log\n" * 400
+        + 'solution.cu(9): error: identifier "n" is undefined\n'
+    )
     pool = [
         example(
             "scan", "logic_error", broken="int a = `0`;\n```\n", fixed="int a = 1;\n", log="\x1b[31mwrong\x1b[0m\n"
