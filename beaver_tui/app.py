@@ -23,7 +23,7 @@ from beaver_tui.editor import EditorLauncher
 from beaver_tui.keymap import bindings, shown_keys, use_keymap
 from beaver_tui.linefilters import AsciiLines, HarmlessLines
 from beaver_tui.opened import Opened, open_stored
-from beaver_tui.palette import Actions
+from beaver_tui.palette import Actions, Palette
 from beaver_tui.playing import Playing
 from beaver_tui.screens.help import Help
 from beaver_tui.screens.modals import Confirm
@@ -253,6 +253,10 @@ class BeaverApp(Playing):
     def action_next_theme(self) -> None:
         names = [theme.name for theme in builtin_themes()]
         self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterator[object]:  # type: ignore[override]
         """None: the palette holds the table of keys, and nothing that is not in help."""

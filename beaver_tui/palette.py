@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.widgets import Input
 
 from beaver_tui.keymap import SCOPES, Key, shown_keys
 from beaver_tui.widgets.reach import keys_here, run_key
@@ -31,6 +32,13 @@ class Actions(Provider):
 
     async def _run(self, key: Key) -> None:
         await run_key(self.app, key, self.screen, self.focused)
+
+
+class Palette(CommandPalette):
+    """Textual's own, with a cursor that stands, as in every field."""
+
+    def on_mount(self) -> None:
+        self.query_one(Input).cursor_blink = False
 
 
 _LEFT_OUT = frozenset({"app.palette"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.command import CommandPalette
+from textual.widgets import Input
 
 from beaver_tui.keymap import KEYS
 from beaver_tui.palette import Actions
@@ -66,6 +67,13 @@ async def test_an_action_is_found_by_its_words_and_done_in_the_pane_that_had_the
         await bench.until(lambda: options.option_count == 1, "it was found")
         await bench.press("enter")
         await bench.until(lambda: view.cursor == view.row_count - 1, "it was done")
+
+
+async def test_the_cursor_stands_as_in_every_field():
+    async with workbench() as bench:
+        await bench.press("ctrl+p")
+        field = bench.one("CommandInput", Input)
+        assert (field.has_focus, field.cursor_blink, field._cursor_visible) == (True, False, True)
 
 
 async def test_what_nothing_matches_says_so():
