@@ -70,14 +70,14 @@ class Workbench(Steering):
         self.query_one("#diff").focus()
         self.set_interval(DRAIN_SECONDS if self.opened.live is not None else FOLLOW_SECONDS, self.drain)
         self.set_interval(1.0, self._show_top)
-        self.call_after_refresh(self._first_frame)
+        self.call_after_refresh(self._show_step)
         if self.opened.note:
             self.notify(self.opened.note, severity="warning", markup=False)
         self.hear_live()
 
-    def _first_frame(self) -> None:
+    def _show_step(self) -> None:
         self.panes.open_log_of_step()
-        self.show(EVERYTHING)
+        self.show()
 
     @property
     def panes(self) -> StepPanes:
@@ -134,11 +134,8 @@ class Workbench(Steering):
 
     def _findings(self, step: int) -> tuple[str, ...]:
         """What the step gave up. A long source is read on a thread: the facts are drawn again when that is done."""
-        start, this, suffix = (
-            self.session.source(0),
-            self.session.source(step),
-            PurePosixPath(self.panes.file_name).suffix,
-        )
+        start, this = self.session.source(0), self.session.source(step)
+        suffix = PurePosixPath(self.panes.file_name).suffix
         found = given_up(start, this, suffix)
         if found is None:
             self._read_structures([code for code in (start, this) if code is not None], suffix)
@@ -155,10 +152,10 @@ class Workbench(Steering):
         protocol = session.protocol
         words = [self.opened.cell.task, self.opened.cell.fixer]
         if session.trajectory.opened is not None:
-            words.append(session.trajectory.opened.device)
-            words.append(
+            axes = (
                 f"K{protocol.k} H{protocol.history} {protocol.feedback} p{protocol.gate:g} {protocol.gate_mode.value}"
             )
+            words += [session.trajectory.opened.device, axes]
         over = "BROKEN OFF" if self._broken_off else "REPLAY"
         state = "PAUSED" if self._paused else "LIVE" if self.opened.going_on else over
         if self.opened.live is not None and not self.opened.live.over:
@@ -194,8 +191,7 @@ class Workbench(Steering):
     def go(self, step: int) -> None:
         """Show a step in every pane."""
         self.session.go(step)
-        self.panes.open_log_of_step()
-        self.show()
+        self._show_step()
 
     def action_step(self, by: int) -> None:
         self.go(self.session.position + by)
@@ -208,8 +204,7 @@ class Workbench(Steering):
 
     def action_change(self, direction: int) -> None:
         if self.session.change(direction):
-            self.panes.open_log_of_step()
-            self.show()
+            self._show_step()
         else:
             self.notify("no further step with another category")
 
@@ -241,8 +236,7 @@ class Workbench(Steering):
         if not self._paused:
             if self._followed:
                 self.session.go(self.session.last)
-            self.panes.open_log_of_step()
-            self.show()
+            self._show_step()
 
     # panes
 

@@ -42,14 +42,7 @@ class Session:
     last one and moves on with the trajectory.
     """
 
-    def __init__(
-        self,
-        cell: Cell,
-        store: Store,
-        *,
-        task: Task | None = None,
-        reference_shown: bool = False,
-    ) -> None:
+    def __init__(self, cell: Cell, store: Store, *, task: Task | None = None, reference_shown: bool = False) -> None:
         self.cell, self.task, self.reference_shown = cell, task, reference_shown
         self.trajectory = Trajectory()
         self.events: list[ev.Event] = []

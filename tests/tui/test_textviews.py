@@ -16,6 +16,7 @@ from beaver_tui.state.logtext import LogText, Place
 from beaver_tui.state.sourcetext import source_text
 from beaver_tui.widgets.codeview import CodeView
 from beaver_tui.widgets.diffview import AT_ONCE, DiffView
+from beaver_tui.widgets.keyline import KeyLine
 from beaver_tui.widgets.lineprompt import LinePrompt
 from beaver_tui.widgets.logview import LogView
 from beaver_tui.widgets.textview import TextView
@@ -165,20 +166,24 @@ async def test_a_search_goes_from_hit_to_hit_and_round():
 
 
 class Dialogs(Pane):
-    """An app that centres and darkens its dialogs, as ours does."""
+    """An app that centres and darkens its dialogs and has the keys on its last line, as ours does."""
 
     CSS = "ModalScreen { align: center middle; background: black; }"
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+        yield KeyLine()
 
 
 async def test_the_prompt_lies_over_the_last_line_of_its_pane_and_leaves_the_rest_in_sight():
     view = LogView()
-    async with Dialogs(view).run_test(size=(40, 8)) as pilot:
+    async with Dialogs(view).run_test(size=(40, 9)) as pilot:
         view.show(LogText(numbered(40)))
         view.focus()
         await pilot.press("slash", "9")
         strips = pilot.app.screen._compositor.render_strips()
         screen = ["".join(part.text for part in strip)[:38].strip() for strip in strips]
-        assert screen == [*(f"line {n}" for n in range(32, 39)), "/ 9"]
+        assert screen == [*(f"line {n}" for n in range(32, 39)), "/ 9", "f1 help  ^p all"]
 
 
 async def test_escape_puts_the_cursor_back_where_the_search_began():
