@@ -1,6 +1,6 @@
-"""The five screens as pictures: ``python -P docs/screenshots.py`` writes docs/screens/*.svg.
+"""The five screens, and the pane Speed, as pictures: ``python -P docs/screenshots.py`` writes docs/screens/*.svg.
 
-Four are of the stored run in tests/fixtures/h200; the human fixer's is of a live run of a built-in task, on the CPU device. The same
+Five are of the stored run in tests/fixtures/h200; the human fixer's is of a live run of a built-in task, on the CPU device. The same
 commit gives the same pictures, but for the clock of that one.
 """
 
@@ -56,6 +56,7 @@ async def main() -> None:
     home = Start(runs=RUN.parent)
     await picture("runs", home, *"jj")
     await picture("workbench", trajectory("image_luma", "scripted:stagnating"))
+    await picture("speed", trajectory("gemm_rect", "scripted:good"), "5")
     await picture("compare", home, "x", "j", "x", "c")
     await picture("sweep", Start(runs=RUN.parent, run=RUN), "j", "l")
     with tempfile.TemporaryDirectory() as folder:

@@ -169,4 +169,4 @@ def speed_text(step: int, timed: ev.Timed | None, found: Beside | None, curve: P
     lines += timed_lines(timed) if timed is not None else ["not timed"]
     if found is not None:
         lines.append(beside_line(found))
-    return "\n".join([*lines, "", "The trajectory at each threshold of speed (the paper's A1)", *curve_lines(curve)])
+    return "\n".join([*lines, "", "The trajectory at each threshold (axis A1)", *curve_lines(curve)])
