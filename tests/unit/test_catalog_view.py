@@ -97,7 +97,7 @@ def test_what_was_asked_of_a_candidate_after_the_end_leaves_the_end_an_end(run: 
     with Journal(run.journal(CELL)) as journal:
         journal.append(ev.Controlled(action="timed", detail="step 1"))
     after, *_ = Catalog(run.path.parent).read()
-    assert (after.status, after.iterations) == (before.status, before.iterations) == ("failed", 1)
+    assert (after.status, after.iterations) == (before.status, before.iterations) == ("failed", 2)
 
 
 def test_a_damaged_run_is_one_row(run: RunDirectory):
