@@ -15,7 +15,7 @@ from engine.devices.cpu.elf import Elf
 from engine.devices.toolkit import Toolkit
 from engine.harness.examine import Harness, Job
 from engine.harness.sandbox import NoSandbox
-from engine.harness.timedbuild import DEBUG_FLAGS, timed_build
+from engine.harness.timedbuild import timed_build
 from engine.harness.workspace import Workspace
 from tests.support.tasks import SOLUTION, write_task
 
@@ -106,11 +106,17 @@ def test_our_nvcc_leaves_other_programs_flags_alone(tmp_path: Path, toolkit: Too
     assert ended.stdout == "".join(f"[{word}]" for word in kept)
 
 
+# the device's flags: -g is for the host's code alone. The long names are slow tests, they are the same words of one table
 @pytest.mark.parametrize("where", BUILDS)
-@pytest.mark.parametrize("flag", DEBUG_FLAGS)
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "-G",
+        "-lineinfo",
+        *(pytest.param(flag, marks=pytest.mark.slow) for flag in ("--device-debug", "--generate-line-info")),
+    ],
+)
 async def test_no_flag_for_debuggers_reaches_a_timed_program(toolkit: Toolkit, tmp_path: Path, where: str, flag: str):
-    if flag in ("-g", "--debug"):
-        pytest.skip("for the host's code alone")
     command, makefile = (text.format(flag=flag) for text in BUILDS[where])
     copies = tmp_path / "copies"
     copies.mkdir()
