@@ -27,7 +27,11 @@ def test_corpus_and_themes_are_in_the_wheel(wheel: Path):
     tasks = [path.parent.name for path in (ROOT / "corpus").glob("*/input.json")]
     assert len(tasks) >= 8
     for task in tasks:
-        for part in ("input.json", "prompt.txt", "broken.cu", "reference.cu", "error.log", "checker/check.py"):
+        sources = [
+            f"{name}.py" if (ROOT / "corpus" / task / f"{name}.py").is_file() else f"{name}.cu"
+            for name in ("broken", "reference")
+        ]
+        for part in ("input.json", "prompt.txt", *sources, "error.log", "checker/check.py"):
             assert f"engine/_corpus/{task}/{part}" in names
     assert "engine/_corpus/shared/beaver_driver.cuh" in names
     assert "engine/harness/checklib/beaver_check.py" in names

@@ -67,9 +67,13 @@ async def test_cutlass_headers_are_where_the_makefile_looks(tmp_path: Path, harn
     assert (evidence.build.exit_code, evidence.build.stderr) == (0, "")
 
 
-DRIVER = """\
+SIZES = """\
+echo "=== small: M=1 ==="; echo "Ref time: 2.0 ms (avg over 20 trials)"; echo "Kernel time: 1.0 ms (avg over 20 trials)"
+echo "=== large: M=8 ==="; echo "Ref time: 8.0 ms (avg over 20 trials)"; echo "Kernel time: 1.0 ms (avg over 20 trials)"
+"""
+NAMELESS = """\
 echo "Ref time: 2.0 ms (avg over 20 trials)"; echo "Kernel time: 1.0 ms (avg over 20 trials)"
-echo "Ref time: 4.0 ms (avg over 20 trials)"; echo "Kernel time: 2.0 ms (avg over 20 trials)"
+echo "Ref time: 8.0 ms (avg over 20 trials)"; echo "Kernel time: 1.0 ms (avg over 20 trials)"
 """
 
 
@@ -82,11 +86,25 @@ def cutlass_that_prints(tmp_path: Path, script: str) -> Task:
 
 
 async def test_a_driver_that_times_the_reference_too_is_the_measure(tmp_path: Path, harness: Harness):
-    task = cutlass_that_prints(tmp_path, DRIVER)
+    """Size by size, and together by their geometric means: 2 and 8 times as fast is 4 times as fast."""
+    task = cutlass_that_prints(tmp_path, SIZES)
     evidence, events = await examine(harness, task, task.broken)
     assert classify(evidence).category == Category.PASSED
     timed = next(event for event in events if isinstance(event, ev.Timed))
-    assert (timed.reference_ms, timed.candidate_ms, timed.speedup) == ([6.0], [3.0], 2.0)
+    assert [(size.size, size.reference_ms, size.candidate_ms) for size in timed.sizes] == [
+        ("small: M=1", 2.0, 1.0),
+        ("large: M=8", 8.0, 1.0),
+    ]
+    assert set(timed.candidate_ms) == {1.0}
+    assert timed.reference_ms == pytest.approx([4.0] * len(timed.reference_ms))
+    assert timed.speedup == pytest.approx(4.0)
+
+
+async def test_times_of_a_driver_that_names_no_size_for_them_are_not_believed(tmp_path: Path, harness: Harness):
+    task = cutlass_that_prints(tmp_path, NAMELESS)
+    _, events = await examine(harness, task, task.broken)
+    timed = next(event for event in events if isinstance(event, ev.Timed))
+    assert (timed.gate, timed.note) == ("unmeasured", "the program reported no usable times")
 
 
 async def test_a_driver_that_never_came_to_the_times_has_not_passed(tmp_path: Path, harness: Harness):
