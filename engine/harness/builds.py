@@ -9,8 +9,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.harness.aside import in_thread
 from engine.harness.backends import Command
-from engine.harness.parallel import build_in_parallel, compiles_in_parallel
+from engine.harness.objects import KeptObjects
 from engine.harness.process import Ended
 from engine.harness.step import StepRunner
 from engine.harness.workspace import PREFIX, Workspace, hold, remove_tree
@@ -34,6 +35,7 @@ class Builds:
 
     def __init__(self, scratch: Path | None, *, keep: bool) -> None:
         self._scratch, self._keep = scratch, keep
+        self._objects = KeptObjects(scratch)
         self._folder: Path | None = None
         self._held = -1
         self._numbers = itertools.count()
@@ -75,14 +77,11 @@ class Builds:
 
     async def _make(self, steps: StepRunner, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
         # programs that are timed are left alone: nobody shall have to ask whether it is the same program
-        quicker = not steps.stand.device.times_count and compiles_in_parallel(command)
-        if quicker and self.take_place_beside():
-            try:
-                ended = await build_in_parallel(steps, workspace, step, command, wall)
-            finally:
-                self.leave_place_beside()
-            if ended is not None:
-                return ended
+        if not steps.stand.device.times_count:
+            objects = await self._objects.of(steps, workspace.task, command, wall)
+            if objects is not None:
+                await in_thread(workspace.add, objects.folder)
+                command = objects.command
         return await steps.build(workspace, step, command, wall)
 
     def _room(self) -> Path:

@@ -84,10 +84,12 @@ def write_task(
     broken: str = BROKEN,
     error_log: str = "solution.cpp:4:19: error: expected ',' or ';' before 'for'\n",
     driver: str = DRIVER,
+    files: dict[str, str] | None = None,
     answers: dict[str, list[str]] | None = None,
     spec: dict[str, object] | None = None,
 ) -> Task:
-    """A task folder ``corpus/name``; ``spec`` overrides fields of input.json (None removes one)."""
+    """A task folder ``corpus/name``; ``spec`` overrides fields of input.json (None removes one), ``files`` lie beside
+    the driver."""
     folder = corpus / slug(name)
     for part in ("testbench", "checker"):
         (folder / part).mkdir(parents=True)
@@ -98,6 +100,9 @@ def write_task(
     (folder / "reference.cpp").write_text(SOLUTION)
     (folder / "error.log").write_text(error_log)
     (folder / "testbench" / "driver.cpp").write_text(driver)
+    for place, text in (files or {}).items():
+        (folder / "testbench" / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "testbench" / place).write_text(text)
     (folder / "checker" / "check.py").write_text(CHECKER)
     for script, sources in (answers or {}).items():
         place = folder / "answers" / script

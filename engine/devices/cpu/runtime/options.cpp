@@ -90,7 +90,7 @@ Options read_environment() {
     read.report = text("BEAVER_CPU_REPORT");
     read.report_log = text("BEAVER_CPU_REPORT_LOG");
     read.budget = seconds("BEAVER_CPU_BUDGET", 0);
-    read.stall = seconds("BEAVER_CPU_STALL", 2);
+    read.stall = seconds("BEAVER_CPU_STALL", 1);
     read.blocking = text("CUDA_LAUNCH_BLOCKING") == "1";
     return read;
 }

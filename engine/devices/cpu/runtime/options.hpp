@@ -25,7 +25,7 @@ struct Options {
     std::string report;                // BEAVER_CPU_REPORT: file of counters (report_file.hpp) that the stand-in reads
     std::string report_log;            // BEAVER_CPU_REPORT_LOG: file that reports are appended to; default: stdout
     double budget;                     // BEAVER_CPU_BUDGET: seconds; a kernel that runs on then is named on stderr, once
-    double stall;                      // BEAVER_CPU_STALL: seconds without progress while every thread spins: a deadlock; default 2
+    double stall;                      // BEAVER_CPU_STALL: seconds without progress while every thread spins: a deadlock; default 1
     bool blocking;                     // CUDA_LAUNCH_BLOCKING=1: a launch delivers its own fault
 };
 
