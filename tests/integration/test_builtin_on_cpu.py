@@ -81,14 +81,16 @@ async def test_a_test_takes_seconds(cpu: Harness, name: str):
     [pytest.param(name, marks=pytest.mark.slow) for name in sorted(TASKS) if name != "gemm_rect"] + ["gemm_rect"],
 )
 async def test_a_whole_examination_costs_little_beside_its_build(toolkit: Toolkit, sandbox: Sandbox, name: str):
-    """A second build, or a slow memcheck, once doubled it. Processor seconds, against the build's own: whatever else runs."""
+    """A second build once doubled it, or a slow memcheck. Processor seconds, against those of the candidate's own build: whatever
+    else runs on this machine."""
     task = TASKS[name]
     assert task.reference is not None
     with closing(Harness(device=MeteredDevice.of_this_machine(), sandbox=sandbox, toolkit=toolkit)) as harness:
         for code in (task.broken, task.reference.read_bytes()):
             METER.start()
             await harness.examination(Job(task, code, 1, 7), Metered(harness.stand, 1)).run()
-            assert METER.seconds.total() < 2 * METER.seconds["build"], METER.seconds
+            assert "sanitizer-build" not in METER.seconds
+            assert METER.seconds.total() < 4 * METER.seconds["build"], METER.seconds
 
 
 async def test_an_illegal_address_is_confirmed_by_the_sanitizer_with_its_line(cpu: Harness):

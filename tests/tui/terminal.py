@@ -167,19 +167,20 @@ class Terminal:
 
     def wait_for(self, *texts: str | Seen, without: tuple[str, ...] = (), seconds: float = PATIENCE) -> str:
         """The first screen that shows all of ``texts`` and none of ``without``; a function is asked about the screen."""
-        last, over = "", False
+        last, over, found = "", False, False
 
-        def shown() -> bool:
-            nonlocal last, over
+        def settled() -> bool:
+            nonlocal last, over, found
             over = self.exit_code is not None
             last = self.screen
             found = all(text in last if isinstance(text, str) else text(last) for text in texts)
-            return found and not any(text in last for text in without)
+            found = found and not any(text in last for text in without)
+            return found or over
 
         with suppress(AssertionError):
-            until(lambda: shown() or over, "", seconds)
-            if shown():
-                return last
+            until(settled, "", seconds)
+        if found:
+            return last  # this one: the next may be another already
         wanted = [text if isinstance(text, str) else "..." for text in texts]
         ended = f"ended with {self.exit_code}: " if over else ""
         raise AssertionError(f"{ended}never on the screen: {wanted}, without {list(without)}\n{last}")
