@@ -17,6 +17,6 @@ def test_a_screen_that_is_there_for_a_moment_is_found():
 
 
 def test_what_never_comes_is_named_and_what_has_ended_is_not_waited_for():
-    with Terminal(program=["echo", "over"]) as terminal:
-        with pytest.raises(AssertionError, match=r"(?s)ended with 0: never on the screen: \['there'\].*over"):
-            terminal.wait_for("there")
+    message = r"(?s)ended with 0: never on the screen: \['there'\].*over"
+    with Terminal(program=["echo", "over"]) as terminal, pytest.raises(AssertionError, match=message):
+        terminal.wait_for("there")
