@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from engine.authoring.losses import Judged
     from engine.verdict.compiled import Compiled
     from engine.verdict.degeneration import Finding
     from engine.verdict.structure import Structure
 
 _PATH = click.Path(path_type=Path)
 _PARTS = ("broken", "reference")
+_MOST = 4
+"""Kinds of loss that a summary names."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def lens(
 
 
 def _of_run(path: Path, as_json: bool) -> int:
-    """A line for each fix that passed, then how many of them lost something."""
+    """A line for each fix that passed, then what each fixer's fixes lost, and how many of all lost something."""
     import msgspec
 
     from beaver_tui.state.lines import one_line
@@ -98,10 +103,9 @@ def _of_run(path: Path, as_json: bool) -> int:
     from engine.authoring.losses import judged
     from engine.rundir import RunDirectory
 
-    passes = lossy = 0
+    fixers: dict[str, list[Judged]] = {}
     for fix in judged(RunDirectory(path)):
-        passes += 1
-        lossy += bool(fix.findings)
+        fixers.setdefault(fix.cell.fixer, []).append(fix)
         if as_json:
             row = {
                 "task": fix.cell.task,
@@ -119,8 +123,24 @@ def _of_run(path: Path, as_json: bool) -> int:
             said = f"; score {fix.score:.2f} against the {fix.baseline}" if fix.findings else ""
             click.echo(one_line(f"{fix.cell}, iteration {fix.iteration}: {words}{said}"))
     if not as_json:
-        click.echo(f"{passes} passed, {lossy} of them gave up structure")
+        if len(fixers) > 1:
+            for fixer, fixes in fixers.items():
+                click.echo(one_line(f"{fixer}: {_summary(fixes)}"))
+        click.echo(_summary([fix for fixes in fixers.values() for fix in fixes]))
     return 0
+
+
+def _summary(fixes: Sequence[Judged]) -> str:
+    """How many gave up structure, by how much in the middle, and what most often."""
+    lossy = [fix for fix in fixes if fix.findings]
+    text = f"{len(fixes)} passed, {len(lossy)} of them gave up structure"
+    if not lossy:
+        return text
+    often = Counter(words for fix in lossy for words in {f"{finding.how} {finding.words}" for finding in fix.findings})
+    most = ", ".join(
+        f"{words} {count}" for words, count in sorted(often.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+    )
+    return f"{text}, median score {median(fix.score for fix in lossy):.2f}: {most}"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
