@@ -144,6 +144,11 @@ def test_16384_threads_meet_at_a_grid_barrier_in_little_memory(run: Run, threads
     assert int(said["peak_mib"]) < 1024
 
 
+def test_65536_threads_need_no_more_mappings_than_linux_has_room_for(run: Run) -> None:
+    said = run("large_grid_barrier")
+    assert (said["error"], said["torn"], said["last"]) == (SUCCESS, "0", "64")
+
+
 def test_what_holds_a_lock_gets_its_turn(run: Run) -> None:
     assert run("lock").out == [0, 256]
 
@@ -186,7 +191,7 @@ def test_threads_that_only_spin_are_a_deadlock_too(run: Run, threads: int) -> No
 
 def test_blocks_that_wait_for_blocks_without_room_are_told_how_many_there_are(run: Run) -> None:
     told = run("too_many_blocks", DEADLOCK, stall=0.2).stderr
-    assert "44 of 300 blocks have not begun: this device holds 256 of them at a time" in told
+    assert "76 of 1100 blocks have not begun: this device holds 1024 of them at a time" in told
 
 
 @pytest.mark.parametrize("case", ["slow_work", "waiting_for_time", "polling_with_progress"])
@@ -252,6 +257,13 @@ def test_a_trap_is_a_launch_failure(run: Run) -> None:
     assert said.stdout.startswith(
         "========= Trace/breakpoint trap\n=========     at store(int *, int)+0xa in solution.cu:10\n"
     )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_under_a_tool_no_block_begins_behind_a_fault_for_which_there_was_no_room(run: Run, threads: int) -> None:
+    said = run("trap_everywhere", tool="memcheck", print_limit=0, threads=threads)
+    assert said["error"] == LAUNCH_FAILURE
+    assert said.stdout.count("Trace/breakpoint trap") == 32 * 32
 
 
 def test_what_needs_a_gpu_is_named(run: Run) -> None:

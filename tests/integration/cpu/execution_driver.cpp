@@ -443,6 +443,14 @@ std::uint64_t peak_mib() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) / 1024;
 }
 
+void meet_as_a_grid(unsigned blocks) {
+    const Words out(32);
+    show("error", run(synchronise_grid, out.address, {blocks, 1024, true}));
+    show("torn", out[31]);
+    show("last", out[19]);
+    show("peak_mib", peak_mib());
+}
+
 const Cases cases = {
     {"shuffle_in_a_partial_warp", [] { run_and_show(add_neighbours, {1, 5}, 5); }},
     {"disjoint_masks", [] { run_and_show(sum_in_two_halves, {1, 32}, 32); }},
@@ -468,19 +476,13 @@ const Cases cases = {
          show("right", right);
      }},
     {"blocks_that_wait_for_later_ones", [] { run_and_show(wait_for_the_next_block, {24, 64}, 24); }},
-    {"grid_barrier",
-     [] {
-         const Words out(32);
-         show("error", run(synchronise_grid, out.address, {16, 1024, true}));
-         show("torn", out[31]);
-         show("last", out[19]);
-         show("peak_mib", peak_mib());
-     }},
+    {"grid_barrier", [] { meet_as_a_grid(16); }},
+    {"large_grid_barrier", [] { meet_as_a_grid(64); }},
     {"lock", [] { run_and_show(count_under_a_lock, {4, 64}, 2); }},
     {"deadlock", [] { run_and_show(wait_apart, {1, 64}, 1); }},
     {"divergent_deadlock", [] { run_and_show(wait_at_a_barrier_and_not, {1, 32}, 1); }},
     {"livelock", [] { run_and_show(spin_for_nothing, {3, 64}, 1); }},
-    {"too_many_blocks", [] { run_and_show(wait_for_all_blocks, {300, 1}, 1); }},
+    {"too_many_blocks", [] { run_and_show(wait_for_all_blocks, {1100, 1}, 1); }},
     {"slow_work", [] { run_and_show(wait_for_slow_work, {2, 1}, 2); }},
     {"waiting_for_time", [] { run_and_show(wait_for_time, {1, 1}, 1); }},
     {"polling_with_progress",
@@ -528,6 +530,7 @@ const Cases cases = {
     {"fault_ends_the_thread", [] { run_and_show(fail_in_one_thread, {1, 8}, 8); }},
     {"known_wild_call", [] { run_and_show(call_what_is_no_function, {1, 1}, 1); }},
     {"trap", [] { run_and_show(trap, {1, 1}, 1); }},
+    {"trap_everywhere", [] { run_and_show(trap, {3000, 1}, 1); }},
     {"needs_a_gpu", [] { run_and_show(need_a_gpu, {1, 1}, 1); }},
     {"exit", [] { run_and_show(exit_deep, {1, 40}, 40); }},
     {"printf",

@@ -156,7 +156,7 @@ void beaver_assertfail(beaver_thread *thread, std::uint64_t message, std::uint64
     std::fwrite(text.data(), 1, text.size(), stderr);
     report_exception(thread, site, "Warp assert", "", cudaErrorAssert);
     Thread *self = thread_of(thread);
-    self->warp->block->grid->drain();
+    self->warp->block->grid->drain(cudaErrorAssert);
     halt_thread(self);
 }
 

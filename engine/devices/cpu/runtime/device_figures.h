@@ -14,6 +14,9 @@
 namespace beaver {
 
 constexpr unsigned multiprocessors = BEAVER_MULTIPROCESSORS;
+// So many have their blocks resident at a time. Programs that size a grid by the number above get a small one, which is quick here;
+// programs that were written with a large GPU in mind still find room for their grid.
+constexpr unsigned multiprocessors_held = 32;
 constexpr unsigned max_threads_per_multiprocessor = 2048;
 constexpr unsigned max_blocks_per_multiprocessor = 32;
 constexpr unsigned max_threads_per_block = 1024;

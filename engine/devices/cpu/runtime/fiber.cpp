@@ -67,6 +67,9 @@ constexpr std::size_t page = 4096;
 // Wide, because a compiler may put a large frame below the stack and touch its far end first. It costs address space only.
 constexpr std::size_t guard_bytes = 16 * page;
 constexpr std::size_t stacks_per_slab = 16;
+// A guard splits a mapping, and Linux has room for 65530 mappings. Further stacks share one for each slab: code that may grow deep
+// looks at stack_limit, and a frame that does not is smaller than a stack.
+constexpr std::size_t stacks_with_guards = 2048;
 
 // Tops that share their low address bits would compete for the same few sets of the caches: an odd number of pages from stack
 // to stack spreads them over the pages of the second level, this over the lines of a page for the first.
@@ -113,8 +116,9 @@ void StackPool::grow() {
     void *mapped = mmap(nullptr, stride * stacks_per_slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     bool done = mapped != MAP_FAILED;
     auto *slab = static_cast<std::uint8_t *>(mapped);
-    for (std::size_t index = 0; done && index < stacks_per_slab; ++index)
-        done = mprotect(slab + index * stride + guard_bytes, stride - guard_bytes, PROT_READ | PROT_WRITE) == 0;
+    const std::size_t step = stacks_.size() < stacks_with_guards ? stride : stride * stacks_per_slab;
+    for (std::size_t at = 0; done && at < stride * stacks_per_slab; at += step)
+        done = mprotect(slab + at + guard_bytes, step - guard_bytes, PROT_READ | PROT_WRITE) == 0;
     if (!done)
         give_up("no stack for a further CUDA thread after " + std::to_string(stacks_.size()) +
                     ": out of address space or of mappings (vm.max_map_count)",

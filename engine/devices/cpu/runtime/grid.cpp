@@ -48,7 +48,7 @@ Grid::Grid(const Launch &of_launch, std::uint64_t with_id, unsigned workers)
       block_threads(static_cast<std::uint32_t>(volume(of_launch.block))),
       // A tool lets the other threads go on when one has failed, which a loop cannot.
       as_loops(kernel.block && options().tool == Tool::none) {
-    resident_limit = std::max(1u, resident_blocks(kernel, block_threads, launch.dynamic_size) * multiprocessors);
+    resident_limit = std::max(1u, resident_blocks(kernel, block_threads, launch.dynamic_size) * multiprocessors_held);
     share = blocks;
     if (launch.cooperative) {
         resident_limit = blocks;
@@ -76,8 +76,8 @@ void Grid::stop(cudaError_t what) {
     control().poll = 1;
 }
 
-void Grid::drain() {
-    fail(cudaErrorAssert);
+void Grid::drain(cudaError_t what) {
+    fail(what);
     if (draining.exchange(true)) return;
     drain_end = nanoseconds_now() + longest_drain;
     control().poll = 1;

@@ -35,7 +35,7 @@ struct Grid {
     std::atomic<std::uint64_t> resident{0};
     std::atomic<int> error{cudaSuccess};
     std::atomic<bool> stopped{false};
-    std::atomic<bool> draining{false};         // an assertion failed
+    std::atomic<bool> draining{false};         // an assertion failed, or a tool saw a fault
     std::atomic<std::int64_t> drain_end{0};  // when what still runs then is stopped, in nanoseconds
     Standstill standstill;
 
@@ -49,9 +49,9 @@ struct Grid {
     // Fails, and makes every worker drop what it runs.
     void stop(cudaError_t what);
 
-    // An assertion failed. A GPU's threads do not stop at once, and others whose assertion fails say so too: threads that can
-    // run go on until they wait, those that a GPU would have begun by now are begun, and the grid ends then.
-    void drain();
+    // An assertion failed, or a thread under a tool. A GPU's threads do not stop at once, and others that fail say so too: threads
+    // that can run go on until they wait, those that a GPU would have begun by now are begun, and the grid ends then.
+    void drain(cudaError_t what);
 
     // What printf printed in a block that has ended.
     void print(std::uint64_t block_index, std::string &&text);

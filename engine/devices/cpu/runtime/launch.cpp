@@ -66,7 +66,7 @@ cudaError_t prepare(const LaunchRequest &request, KernelWork *work) {
     if (request.dynamic_size > dynamic_shared_limit(*kernel)) return cudaErrorInvalidValue;
     if ((threads + BEAVER_WARP - 1) / BEAVER_WARP > warps_for_registers(code)) return cudaErrorLaunchOutOfResources;
     if (request.cooperative &&
-        count(request.grid) > std::uint64_t{resident_blocks(code, threads, request.dynamic_size)} * multiprocessors)
+        count(request.grid) > std::uint64_t{resident_blocks(code, threads, request.dynamic_size)} * multiprocessors_held)
         return cudaErrorCooperativeLaunchTooLarge;
     if (code.cluster[0]) {
         const dim3 cluster{code.cluster[0], code.cluster[1], code.cluster[2]};
