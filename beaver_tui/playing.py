@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.app import App
-
 from beaver_tui.opened import Opened, open_live
+from beaver_tui.widgets.inorder import KeysInOrder
 from beaver_tui.wish import Wish
 from engine.errors import BeaverError
 from engine.rundir import Cell, fresh_folder
@@ -25,7 +24,7 @@ STILL = "still preparing the device; the CPU device's runtime is built once for 
 """Said when a run takes longer to begin than SLOW_SECONDS: the first time on the CPU device it does."""
 
 
-class Playing(App[None]):
+class Playing(KeysInOrder):
     """``live`` holds them all, over or not. What plays them is imported when the first one begins: the first frame must not wait
     for it."""
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from textual.events import Key as KeyEvent
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -57,6 +59,7 @@ class Driver:
         await self.pilot.pause()
         home = next(screen for screen in self.app.screen_stack if isinstance(screen, Runs))
         await self.until(lambda: home.loaded, "the runs are read")
+        await self.until(lambda: getattr(self.screen, "loaded", True), "the journals are read")
         await self.until(lambda: self.app.focused, "a pane has the focus")
         await self.pilot.pause()
 
@@ -64,6 +67,13 @@ class Driver:
         for key in keys:
             await self.pilot.press(key)
         await self.pilot.pause()
+
+    def burst(self, *keys: str) -> None:
+        """Keys that arrive together, as those do that were typed while the program was busy."""
+        for key in keys:
+            event = KeyEvent(_character_to_key(key) if len(key) == 1 else key, key if len(key) == 1 else None)
+            event.set_sender(self.app)
+            self.app.post_message(event)
 
     async def type(self, text: str) -> None:
         """Letters into the field in focus."""
