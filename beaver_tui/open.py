@@ -129,6 +129,7 @@ def show(start: Start, *, theme: str, ascii_only: bool, no_mouse: bool, keymap: 
         raise ConfigError(f"{told}: nothing can be drawn on such a terminal; beaver-tui --batch prints lines")
     from beaver_tui.app import BeaverApp, user_keymap
     from beaver_tui.glyphs import locale_is_ascii
+    from beaver_tui.screens.settling import settle
     from beaver_tui.themes import builtin_themes
     from beaver_tui.userkeys import read_keymap
 
@@ -139,6 +140,7 @@ def show(start: Start, *, theme: str, ascii_only: bool, no_mouse: bool, keymap: 
     if keys is not None:
         read_keymap(keys)  # a mistake is told before the screen is taken
     app = BeaverApp(start, _preferences(theme, ascii_only or locale_is_ascii(), keys))
+    settle(keep=True)  # what was imported stays: no screen waits for a search among it
     app.run(mouse=not no_mouse)
     return app.return_code or 0
 

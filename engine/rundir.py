@@ -237,7 +237,7 @@ class RunDirectory:
 
 def trajectory_folder(run: Path, cell: Cell) -> Path:
     """Where a cell's trajectory lies in the folder of a run."""
-    return run / "trajectories" / slug(cell.task) / slug(cell.fixer) / str(cell.attempt)
+    return run.joinpath("trajectories", slug(cell.task), slug(cell.fixer), str(cell.attempt))
 
 
 def _owner(content: bytes) -> str:

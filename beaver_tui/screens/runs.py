@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from beaver_tui.glyphs import category_sign, sign
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import open_stored
+from beaver_tui.screens.readings import Readings
 from beaver_tui.screens.settling import settle
 from beaver_tui.state.catalog import Catalog, CatalogRow
 from beaver_tui.state.query import QueryError, parse
@@ -51,6 +52,7 @@ class Runs(Screen[None]):
         super().__init__()
         self._folder = folder
         self._catalog = Catalog(folder)
+        self._readings = Readings(self, self._read, self._take)
         self._all: Sequence[CatalogRow] = ()
         self._rows: dict[str, CatalogRow] = {}
         """Those that the filter leaves, by key."""
@@ -79,21 +81,21 @@ class Runs(Screen[None]):
         field = self.query_one(Input)
         field.cursor_blink = False
         field.display = False
-        self.reload()
-        self.set_interval(RELOAD_SECONDS, self.reload)
+        self.query_one(TopLine).show(("runs", str(self._folder)), "reading")
+        self.set_interval(RELOAD_SECONDS, self._readings.again)
 
     def on_screen_resume(self) -> None:
-        self.reload()
+        self._readings.again()
 
-    @work(exclusive=True, group="catalog")
-    async def reload(self) -> None:
-        """Read the folder and measure the rows in a thread, then draw what changed."""
-        import asyncio
+    def _read(self) -> tuple[Sequence[CatalogRow], list[int]]:
+        """The rows and the widths of their columns."""
+        rows = self._catalog.read()
+        return rows, _widths(rows) if rows != self._all else self._widths
 
-        known = self._all
-        rows = await asyncio.to_thread(self._catalog.read)
-        if not self.loaded or rows != known:
-            self._widths = await asyncio.to_thread(_widths, rows)
+    def _take(self, news: tuple[Sequence[CatalogRow], list[int]]) -> None:
+        """Draw what changed."""
+        rows, self._widths = news
+        if not self.loaded or rows != self._all:
             self._all = rows
             self._show()
 
@@ -266,7 +268,7 @@ class Runs(Screen[None]):
         return True
 
     def action_reload(self) -> None:
-        self.reload()
+        self._readings.again()
 
 
 def _texts(row: CatalogRow) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from textual.widgets import Static
 from beaver_tui.glyphs import sign
 from beaver_tui.keymap import bindings
 from beaver_tui.opened import open_stored
-from beaver_tui.state.matrix import MatrixCell, SweepView
+from beaver_tui.screens.readings import Readings
+from beaver_tui.state.matrix import MatrixCell, News, SweepView
 from beaver_tui.state.progress import span
 from beaver_tui.state.status import DAMAGED
 from beaver_tui.widgets.keyline import KeyLine
@@ -32,7 +33,7 @@ POLL_SECONDS = 0.5
 
 
 class Sweep(Screen[None]):
-    """Cells are updated in place as journals grow, whoever writes them."""
+    """Cells are updated in place as journals grow, whoever writes them; they are empty until the journals were read once."""
 
     app: BeaverApp
     BINDINGS = bindings("sweep")
@@ -41,6 +42,7 @@ class Sweep(Screen[None]):
     def __init__(self, view: SweepView) -> None:
         super().__init__()
         self.view = view
+        self._readings = Readings(self, view.read, self._take)
         self._map = "histogram"
         self._drawn: dict[str, list[MatrixCell | None]] = {}
         """What is shown of each task."""
@@ -62,29 +64,32 @@ class Sweep(Screen[None]):
         self._draw()
         table.move_cursor(column=1)
         table.focus()
-        self.set_interval(POLL_SECONDS, self.poll)
+        self.call_after_refresh(self._readings.again)
+        self.set_interval(POLL_SECONDS, self._readings.again)
 
     def _short(self, column: str) -> str:
         """A fixer's name above its column: without its kind where all have the same one."""
         kinds = {name.partition(":")[0] for name in self.view.columns}
         return column.partition(":")[2] or column if len(kinds) == 1 else column
 
-    def poll(self) -> None:
-        try:
-            if self.view.poll():
-                self._draw()
-        except BeaverError as error:
-            self.notify(str(error), severity="error", markup=False)
+    @property
+    def loaded(self) -> bool:
+        """Whether the journals were read at least once."""
+        return self.view.known
+
+    def _take(self, news: News) -> None:
+        if self.view.take(news):
+            self._draw()
 
     def _draw(self) -> None:
         view, table = self.view, self.query_one(Rows)
         order = view.tasks
-        drawn = {task: [view.cell(task, column) for column in view.columns] for task in order}
+        drawn = {task: [view.cell(task, column) if view.known else None for column in view.columns] for task in order}
         before, self._drawn = self._drawn, drawn
         if order != self._order:
             at = table.cursor_row
             self._order = order
-            table.fill(order, self._cells)
+            table.fill(order, self._cells, [max(harmless(task).cell_len for task in order)])
             table.move_cursor(row=at)  # what comes first now is what was asked for
         else:
             for task in order:
@@ -115,7 +120,7 @@ class Sweep(Screen[None]):
         view, colours = self.view, self.app.theme_variables
         state = f"LIVE {view.running} running" if view.live else ""
         words = ["failures first"] if view.failures_first else []
-        words.append(f"{view.over} of {view.total} over")
+        words.append(f"{view.over} of {view.total} over" if view.known else f"reading {view.total} trajectories")
         if view.eta is not None:
             words.append(f"about {span(view.eta)} to go")
         if view.tokens:

@@ -33,8 +33,19 @@ class MatrixCell:
         return self.status == RUNNING
 
 
+@dataclass(frozen=True)
+class News:
+    """What a reading of the journals has found: the new counts of trajectories that have gone on, what is wrong with others, and
+    whether somebody plays the run."""
+
+    tallies: dict[Cell, Tally]
+    problems: dict[Cell, str]
+    live: bool
+
+
 class SweepView:
-    """A run that is on show while it is played, by us (``apply``) or by another process (``poll``), or long after.
+    """A run that is on show while it is played, by us (``apply``) or by another process (``poll``), or long after. Nothing is
+    known of its trajectories before the first of these.
 
     ``failures_first`` puts tasks with failures on top. ``clock`` gives seconds. Raises RunError when the run has no sound plan.
     """
@@ -43,8 +54,13 @@ class SweepView:
         self.run = run
         self.failures_first = False
         self.live = False
-        self._clock, self._began = clock, clock()
-        self._sources = {cell: StoredSource(run, cell) for cell in run.plan}
+        self._clock, self._began, self._over_before = clock, clock(), 0
+        self.known = False
+        """Whether the journals were read at least once."""
+        self._sources: dict[Cell, StoredSource] = {}
+        """Made when they are first read."""
+        self._told: set[Cell] = set()
+        """The trajectories that this process plays."""
         self._tallies = {cell: Tally() for cell in run.plan}
         self._problems: dict[Cell, str] = {}
         self._cells = {(cell.task, column_of(cell)): cell for cell in run.plan}
@@ -53,29 +69,42 @@ class SweepView:
             self._by_task.setdefault(cell.task, []).append(cell)
         self.columns = list(dict.fromkeys(column_of(cell) for cell in run.plan))
         """Fixers, each attempt of one with a column of its own, as the plan names them: data from outside."""
-        self.poll()
-        self._over_before = self.over
 
     # events
 
     def apply(self, cell: Cell, event: ev.Event) -> None:
         """Fold one event of a run that this process plays. The cell's journal is not read any more: it holds the same."""
-        self._sources.pop(cell, None)
+        self._told.add(cell)
         self.live = True
         self._tallies[cell].apply(event)
 
-    def poll(self) -> bool:
-        """Read what has come to the journals; whether anything is another than before."""
-        changed = False
+    def read(self) -> News:
+        """Read what has come to the journals, and change nothing that is on show. It takes a second for some thousand of them, so
+        this may be called in a thread, one call at a time."""
+        tallies, problems = {}, {}
+        self._sources = self._sources or {cell: StoredSource(self.run, cell) for cell in self.run.plan}
         for cell, source in self._sources.items():
-            for event in source.read():
-                self._tallies[cell].apply(event)
-                changed = True
-            if source.problem and cell not in self._problems:
-                self._problems[cell] = source.problem
-                changed = True
-        was, self.live = self.live, is_live(self.run.path)
-        return changed or was != self.live
+            if cell in self._told:
+                continue
+            if events := source.read():
+                tallies[cell] = self._tallies[cell].after(events)
+            if source.problem:
+                problems[cell] = source.problem
+        return News(tallies, problems, is_live(self.run.path))
+
+    def take(self, news: News) -> bool:
+        """Show what was read; whether anything is another than before."""
+        tallies = {cell: tally for cell, tally in news.tallies.items() if cell not in self._told}
+        changed = not self.known or bool(tallies) or news.problems != self._problems or news.live != self.live
+        self._tallies |= tallies
+        self._problems, self.live = news.problems, news.live
+        if not self.known:
+            self.known, self._began, self._over_before = True, self._clock(), self.over
+        return changed
+
+    def poll(self) -> bool:
+        """Read and show what has come to the journals; whether anything is another than before."""
+        return self.take(self.read())
 
     # cells
 

@@ -6,7 +6,8 @@ all of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -116,31 +117,69 @@ def _told(path: Path, cell: Cell, lines: list[_Line]) -> Scan:
         raise RunError(f"{path}:1: does not begin with trajectory_opened; its first line is missing")
     if Cell(opened.task, opened.fixer, opened.attempt) != cell:
         raise RunError(f"{path}: the journal of another cell; it was moved by hand")
-    numbers = [line.iteration for line in lines if line.type == "iteration_closed"]
-    closed = len(numbers)
-    # what was asked of a candidate is noted behind the end, too
-    end = next((line for line in reversed(lines) if line.type == "trajectory_closed"), None)
+    seen = _seen(lines)
+    end, closed = seen.end, len(seen.closed)
     if end is not None and end.iterations != closed:
         raise RunError(f"{path}: closed after {end.iterations} iterations, and holds {closed}; lines are missing")
-    if numbers != list(range(1, closed + 1)):
+    if seen.closed != list(range(1, closed + 1)):
         raise RunError(
-            f"{path}: the iterations {', '.join(map(str, numbers))} are closed; lines are missing or doubled"
+            f"{path}: the iterations {', '.join(map(str, seen.closed))} are closed; lines are missing or doubled"
         )
-    categories = {line.iteration: one_line(line.category) for line in lines if line.type == "verdict"}
-    costs = [line.cost for line in lines if line.cost is not None]
-    speedups = [line.speedup for line in lines if line.speedup is not None]
     return Scan(
         iterations=closed,
-        categories=tuple(categories.values())[:closed],
-        speedup=max(speedups, default=None),
-        cost=sum(costs) if costs else None,
-        tokens=sum((line.tokens_in or 0) + (line.tokens_out or 0) for line in lines),
-        seconds=sum(line.seconds + (line.step.seconds if line.step is not None else 0.0) for line in lines),
+        categories=tuple(map(_word, seen.categories.values()))[:closed],
+        speedup=max(seen.speedups, default=None),
+        cost=sum(seen.costs) if seen.costs else None,
+        tokens=seen.tokens,
+        seconds=seen.seconds,
         started=one_line(opened.at),
         interactive=opened.interactive,
-        device=one_line(opened.device),
+        device=_word(opened.device),
         over=end is not None,
         passed=end is not None and end.passed,
-        stop_reason=one_line(end.stop_reason) if end is not None else "",
+        stop_reason=_word(end.stop_reason) if end is not None else "",
         fault=one_line(last.message) if last.type == "infra_error" and last.final else "",
     )
+
+
+@dataclass
+class _Seen:
+    """What the lines of a journal add up to."""
+
+    closed: list[int] = field(default_factory=list)
+    """The numbers of the iterations, as they are closed."""
+    categories: dict[int, str] = field(default_factory=dict)
+    speedups: list[float] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+    tokens: int = 0
+    seconds: float = 0.0
+    end: _Line | None = None
+    """The last one: what was asked of a candidate is noted behind the end, too."""
+
+
+def _seen(lines: list[_Line]) -> _Seen:
+    """All lines in one pass: there are a hundred thousand of them."""
+    seen, tokens, seconds = _Seen(), 0, 0.0
+    for line in lines:
+        seconds += line.seconds
+        if line.step is not None:
+            seconds += line.step.seconds
+        if line.speedup is not None:
+            seen.speedups.append(line.speedup)
+        if line.cost is not None:
+            seen.costs.append(line.cost)
+        tokens += (line.tokens_in or 0) + (line.tokens_out or 0)
+        if line.type == "verdict":
+            seen.categories[line.iteration] = line.category
+        elif line.type == "iteration_closed":
+            seen.closed.append(line.iteration)
+        elif line.type == "trajectory_closed":
+            seen.end = line
+    seen.tokens, seen.seconds = tokens, seconds
+    return seen
+
+
+@lru_cache(maxsize=1024)
+def _word(text: str) -> str:
+    """One harmless line of a text that thousands of journals have in common."""
+    return one_line(text)

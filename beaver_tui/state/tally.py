@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from beaver_tui.state.lines import one_line
 from engine import events as ev
@@ -29,6 +30,13 @@ class Tally:
     def categories(self) -> tuple[str, ...]:
         """Of the closed iterations, in order."""
         return tuple(self._categories.values())[: self.iterations]
+
+    def after(self, events: Iterable[ev.Event]) -> Tally:
+        """The counts after some more events; these stay as they are."""
+        tally = replace(self, _categories=dict(self._categories))
+        for event in events:
+            tally.apply(event)
+        return tally
 
     def apply(self, event: ev.Event) -> None:
         """Fold one event in; one that is not durable says only that something is under way."""

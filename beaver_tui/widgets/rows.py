@@ -46,12 +46,12 @@ class Column:
 
 
 class _Row:
-    """One row, made: its cells, how wide they are, and what was drawn of it by parity, chosen column and hover."""
+    """One row, made: its cells, how wide they are, and what was drawn of it, by the chosen column and the styles that it took."""
 
     def __init__(self, cells: Sequence[Text]) -> None:
         self.cells = cells
         self.widths = [text.cell_len for text in cells]
-        self.strips: dict[tuple[bool, int, bool], Strip] = {}
+        self.strips: dict[tuple[int, tuple[Style, ...]], Strip] = {}
 
 
 class Rows(Lined, can_focus=True, inherit_bindings=False):
@@ -104,6 +104,8 @@ class Rows(Lined, can_focus=True, inherit_bindings=False):
         self._hover = -1
         self._known: LRUCache[str, _Row] = LRUCache(KEPT)
         self._styles: dict[str, Style] = {}
+        self._colours: dict[str, str] = {}
+        """Those of the theme that the cells were made in."""
 
     # What is in it
 
@@ -290,15 +292,12 @@ class Rows(Lined, can_focus=True, inherit_bindings=False):
             self.refresh(Region(0, y, self.size.width, 1))
 
     def notify_style_update(self) -> None:
+        """Another theme, or the focus came or went: then only the cursor's row is another, and no other row is drawn anew."""
         super().notify_style_update()
         self._styles.clear()
-        self._known.clear()  # the colours in the cells are the old theme's
-
-    def watch_has_focus(self, value: bool) -> None:
-        super().watch_has_focus(value)
-        self._styles.clear()
-        self._undraw()
-        self.refresh()
+        if self._colours is not self.app.theme_variables:
+            self._colours = self.app.theme_variables
+            self._known.clear()
 
     def render_line(self, y: int) -> Strip:
         """The strip of a line of the screen; the first is the header's."""
@@ -325,9 +324,11 @@ class Rows(Lined, can_focus=True, inherit_bindings=False):
         self._widen(made.widths)
         odd, hover = bool(row % 2), row == self._hover
         chosen = (self._column if self._by_cell else -2) if row == self._row else -1
-        strip = made.strips.get((odd, chosen, hover))
+        marks = (("cursor",) if chosen != -1 else ()) + (("hover",) if hover else ())
+        styles = (chosen, tuple(self._tone(name) for name in ("fixed", self._parity(row), *marks)))
+        strip = made.strips.get(styles)
         if strip is None:
-            strip = made.strips[odd, chosen, hover] = Strip(
+            strip = made.strips[styles] = Strip(
                 [
                     part
                     for index, (column, text) in enumerate(zip(self._columns, made.cells, strict=True))

@@ -30,9 +30,10 @@ def rates_text(colours: Colours, view: SweepView) -> Text:
 def histogram_text(colours: Colours, view: SweepView) -> Text:
     """Iterations by category, of all steps."""
     text = Text().append("\niterations by category\n", style=f"bold {colours.get('quiet', '')}")
-    most = max(view.histogram.values(), default=0)
+    counts = view.histogram
+    most = max(counts.values(), default=0)
     for category in Category:
-        count = view.histogram.get(category, 0)
+        count = counts.get(category, 0)
         length = -(-count * BAR // most) if most else 0
         text.append(sign("block") * length, style=category_colour(colours, category))
         text.append(" " * (BAR - length) + f"{count:5} ").append_text(category_text(colours, category)).append("\n")
@@ -47,11 +48,12 @@ def transitions_text(colours: Colours, view: SweepView) -> Text:
     for category in Category:
         text.append(f"{category_sign(category):>3}", style=category_colour(colours, category))
     text.append("\n")
-    most = max(view.transitions.values(), default=0)
+    counts = view.transitions
+    most = max(counts.values(), default=0)
     for before in Category:
         text.append(f" {category_sign(before)}  ", style=category_colour(colours, before))
         for after in Category:
-            count = view.transitions.get((before, after), 0)
+            count = counts.get((before, after), 0)
             tone = "bold reverse" if most and count * 2 > most else "bold" if count else quiet
             text.append(f"{count or sign('dot'):>3}", style=tone)
         text.append("\n")

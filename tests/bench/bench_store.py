@@ -48,7 +48,7 @@ def main() -> None:
             "a query over the list",
             lambda: [row for row in rows if matches(row, "category:timeout -status:passed longer:1s")],
         )
-        timed("one run as a matrix", lambda: SweepView(runs[0]))
+        timed("one run as a matrix", lambda: SweepView(runs[0]).poll())
 
         def open_one() -> None:
             cell = runs[0].plan[0]

@@ -166,3 +166,29 @@ async def test_an_empty_table_has_no_row_to_act_on(act: Callable[[Rows], None]):
         await pilot.pause()
         assert (app.rows.cursor_key, app.rows.row_count) == (None, 0)
         assert lines(app)[0].split() == ["what", "n"]
+
+
+async def test_when_the_focus_comes_and_goes_no_row_is_made_anew_and_the_cursor_shows_it():
+    async with Table().run_test(size=SIZE) as pilot:
+        app = await filled(pilot, 50)
+        await pilot.press("j")
+        made, bold = list(app.made), [has_bold(app, 2)]
+        for change in (app.rows.blur, app.rows.focus):
+            change()
+            await pilot.pause()
+            bold.append(has_bold(app, 2))
+        assert bold == [True, False, True]
+        assert app.made == made
+
+
+def has_bold(app: Table, line: int) -> bool:
+    return any(part.style is not None and part.style.bold for part in app.rows.render_line(line))
+
+
+async def test_in_another_theme_every_row_is_made_anew():
+    async with Table().run_test(size=SIZE) as pilot:
+        app = await filled(pilot, 5)
+        app.made.clear()
+        app.theme = "textual-light"
+        await pilot.pause()
+        assert sorted(set(app.made)) == ["0", "1", "2", "3", "4"]

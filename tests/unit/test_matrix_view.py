@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -35,7 +37,7 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def test_a_recorded_run_is_shown_as_its_journals_tell_it():
-    view = SweepView(RUN)
+    view = seen(RUN)
     assert view.columns == ["scripted:good", "scripted:degenerate", "scripted:stagnating", "scripted:cheat"]
     assert view.tasks == list(dict.fromkeys(cell.task for cell in RUN.plan))
     assert (view.over, view.total, view.running, view.live, view.eta) == (44, 44, 0, False, None)
@@ -50,18 +52,18 @@ def test_a_recorded_run_is_shown_as_its_journals_tell_it():
 
 
 def test_a_cell_says_why_its_trajectory_was_stopped():
-    cell = SweepView(RUN).cell("image_luma", "scripted:stagnating")
+    cell = seen(RUN).cell("image_luma", "scripted:stagnating")
     assert (cell.status, cell.iterations) == ("stopped: category_oscillation", 4)
 
 
 def test_where_a_fixer_has_nothing_to_do_the_matrix_is_empty():
-    view = SweepView(RUN)
+    view = seen(RUN)
     assert Cell("image_luma", "scripted:cheat") not in RUN.plan
     assert (view.key("image_luma", "scripted:cheat"), view.cell("image_luma", "scripted:cheat")) == (None, None)
 
 
 def test_failures_come_first_when_asked_for():
-    view = SweepView(RUN)
+    view = seen(RUN)
     order = view.tasks
     view.failures_first = True
     ranked = view.tasks
@@ -74,7 +76,7 @@ def test_failures_come_first_when_asked_for():
 
 def test_what_was_never_polled_is_what_was_told(run: RunDirectory):
     """Played by us or by another process, event by event: the same matrix at every moment."""
-    ours, theirs = SweepView(run), SweepView(run)
+    ours, theirs = seen(run), seen(run)
     cell = run.plan[0]
     recorded = read_journal(RUN.journal(Cell("image_luma", "scripted:stagnating")))
     opened = msgspec.structs.replace(recorded[0], task=cell.task, fixer=cell.fixer)
@@ -95,7 +97,7 @@ def test_what_was_never_polled_is_what_was_told(run: RunDirectory):
 
 def test_the_time_to_go_is_the_pace_so_far(run: RunDirectory):
     now = 100.0
-    view = SweepView(run, clock=lambda: now)
+    view = seen(run, clock=lambda: now)
     first, second, _ = run.plan
     view.apply(first, ev.Controlled(action="resume"))
     now = 110.0
@@ -107,7 +109,7 @@ def test_the_time_to_go_is_the_pace_so_far(run: RunDirectory):
 
 
 def test_tokens_money_and_faults_are_added_up(run: RunDirectory):
-    view = SweepView(run)
+    view = seen(run)
     assert (view.tokens, view.cost, view.faults) == (0, None, 0)
     first, second, _ = run.plan
     view.apply(first, ev.ReplyReceived(iteration=1, response="r", tokens_in=10, tokens_out=5, cost=0.25))
@@ -120,7 +122,7 @@ def test_tokens_money_and_faults_are_added_up(run: RunDirectory):
 
 def test_a_damaged_journal_is_a_cell_that_says_so(run: RunDirectory):
     run.journal(run.plan[0]).write_bytes(b"{\n")
-    cell = SweepView(run).matrix_cell(run.plan[0])
+    cell = seen(run).matrix_cell(run.plan[0])
     assert cell.status == "damaged"
     assert "not a journal" in cell.problem
 
@@ -131,7 +133,7 @@ def test_a_journal_that_lost_an_iteration_in_its_middle_is_damaged_and_counts_no
     lines = path.read_bytes().splitlines(keepends=True)
     second = b'"iteration":2'
     path.write_bytes(b"".join(line for line in lines[:-1] if second not in line))  # the end would tell, too
-    view = SweepView(run)
+    view = seen(run)
     damaged, sound = map(view.matrix_cell, run.plan)
     assert (damaged.status, sound.status) == ("damaged", "failed")
     assert "iteration 3 where 1 is over; lines are missing or doubled" in damaged.problem
@@ -140,7 +142,7 @@ def test_a_journal_that_lost_an_iteration_in_its_middle_is_damaged_and_counts_no
 
 
 def test_a_run_that_is_moved_while_it_is_on_show_says_that_it_is_gone(run: RunDirectory):
-    view = SweepView(run)
+    view = seen(run)
     assert [view.matrix_cell(cell).status for cell in run.plan] == ["not begun"] * 3
     run.path.rename(run.path.with_name("elsewhere"))
     assert view.poll()
@@ -150,7 +152,7 @@ def test_a_run_that_is_moved_while_it_is_on_show_says_that_it_is_gone(run: RunDi
 
 
 def test_what_cannot_be_tried_here_does_not_count_as_failed(run: RunDirectory):
-    view = SweepView(run)
+    view = seen(run)
     for cell, reason in zip(run.plan, ("needs_device", "max_iterations", "passed"), strict=True):
         view.apply(cell, closed(reason, passed=reason == "passed"))
     assert [(rate.passed, rate.over) for rate in view.rates] == [(1, 2)]
@@ -160,7 +162,7 @@ def test_attempts_of_repeated_sampling_are_one_try(tmp_path: Path):
     record = msgspec.structs.replace(RUN.record, protocol=Protocol(sampling=Sampling.REPEATED))
     plan = [Cell(task, "f", attempt) for task in ("a", "b") for attempt in (1, 2)]
     run = RunDirectory.create(record, plan, tmp_path / "run")
-    view = SweepView(run)
+    view = seen(run)
     assert view.columns == ["f", "f #2"]
     view.apply(plan[0], closed())
     assert [(rate.passed, rate.over) for rate in view.rates] == [(0, 0)]
@@ -193,6 +195,13 @@ def test_every_pair_of_neighbours_is_one_transition(paths: list[list[str]]):
     assert transitions([["timeout", "timeout", "passed"]]) == Counter(
         {("timeout", "timeout"): 1, ("timeout", "passed"): 1}
     )
+
+
+def seen(run: RunDirectory, clock: Callable[[], float] = time.monotonic) -> SweepView:
+    """The matrix of a run after its journals were read once."""
+    view = SweepView(run, clock)
+    assert view.poll()
+    return view
 
 
 def closed(reason: str = "max_iterations", *, passed: bool = False) -> ev.TrajectoryClosed:
