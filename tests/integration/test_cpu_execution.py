@@ -137,6 +137,11 @@ def test_blocks_may_wait_for_blocks_that_begin_later(run: Run, threads: int) -> 
     assert run("blocks_that_wait_for_later_ones", threads=threads).out == [1] * 24
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_blocks_of_a_cooperative_grid_run_though_a_helper_comes_late(run: Run, threads: int) -> None:
+    assert run("cooperative_blocks_on_their_own", threads=threads)["right"] == str(200 * 64)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_16384_threads_meet_at_a_grid_barrier_in_little_memory(run: Run, threads: int) -> None:
     said = run("grid_barrier", threads=threads)

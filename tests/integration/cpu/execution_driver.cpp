@@ -476,6 +476,16 @@ const Cases cases = {
          show("right", right);
      }},
     {"blocks_that_wait_for_later_ones", [] { run_and_show(wait_for_the_next_block, {24, 64}, 24); }},
+    {"cooperative_blocks_on_their_own",
+     [] {
+         std::uint32_t right = 0;
+         for (int launch = 0; launch < 200; ++launch) {
+             const Words out(16 * 4);
+             run(number, out.address, {16, 4, true});
+             for (std::uint32_t index = 0; index < 16 * 4; ++index) right += out[index] == index + 1;
+         }
+         show("right", right);
+     }},
     {"grid_barrier", [] { meet_as_a_grid(16); }},
     {"large_grid_barrier", [] { meet_as_a_grid(64); }},
     {"lock", [] { run_and_show(count_under_a_lock, {4, 64}, 2); }},

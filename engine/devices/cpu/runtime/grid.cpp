@@ -52,7 +52,8 @@ Grid::Grid(const Launch &of_launch, std::uint64_t with_id, unsigned workers)
     share = blocks;
     if (launch.cooperative) {
         resident_limit = blocks;
-        // All blocks stay to the end, so that whoever comes late would find none left.
+        // Blocks that wait for each other stay to the end: whoever comes late would find none left. Those that do not wait make
+        // room, and nobody needs to come.
         share = (blocks + workers - 1) / workers;
     }
 }

@@ -29,7 +29,7 @@ struct Grid {
     bool as_loops;  // its threads never wait: each block is one call
     std::uint64_t workspace = 0;
     std::uint64_t resident_limit;  // blocks that a GPU would hold at the same time
-    std::uint64_t share;           // blocks that one worker may take
+    std::uint64_t share;           // blocks that one worker may have at a time
 
     std::atomic<std::uint64_t> taken{0};
     std::atomic<std::uint64_t> resident{0};
@@ -98,7 +98,6 @@ struct Worker {
 
     std::vector<std::unique_ptr<Block>> blocks_;  // all it ever made
     std::vector<Block *> spare_;
-    std::uint64_t taken_ = 0;
 };
 
 // The worker that this OS thread is; nullptr outside of grids. Read by signal handlers, so it must need no allocation.

@@ -28,7 +28,6 @@ void Worker::run(Grid &of_grid, void (*block_ended)(Grid &)) {
     grid = &of_grid;
     this_worker = this;
     stacks.fit(host_bytes(grid->kernel), local_bytes(grid->kernel));
-    taken_ = 0;
     rounds = {};
     grid->standstill.worker_joins();
     if (grid->as_loops)
@@ -50,10 +49,9 @@ void Worker::leave() {
 }
 
 Block *Worker::begin_block() {
-    if (taken_ >= grid->share) return nullptr;
+    if (resident.size() >= grid->share) return nullptr;
     const auto index = grid->take();
     if (!index) return nullptr;
-    ++taken_;
     ++grid->resident;
     if (spare_.empty()) {
         blocks_.push_back(std::make_unique<Block>());
