@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from beaver_tui.state.fetching import fetch
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.scan import Scan, scan_journal
 from beaver_tui.state.sources import is_live
@@ -87,15 +88,17 @@ class Catalog:
             known = self.runs[path] = (*stamps, run)
         return known[2]
 
-    def scan(self, path: Path, cell: Cell) -> Scan | None:
+    def scan(self, path: Path, cell: Cell, stamp: Stamp) -> Scan | None:
         """A journal in figures; None when it is not there."""
-        stamp = _stamp(path)
         if stamp == _MISSING:
             return None
+        if self._is_news(path, stamp):
+            self.scans[path] = (stamp, scan_journal(path, cell))
+        return self.scans[path][1]
+
+    def _is_news(self, path: Path, stamp: Stamp) -> bool:
         known = self.scans.get(path)
-        if known is None or known[0] != stamp:
-            known = self.scans[path] = (stamp, scan_journal(path, cell))
-        return known[1]
+        return stamp != _MISSING and (known is None or known[0] != stamp)
 
     def _rows_of(self, path: Path) -> list[CatalogRow]:
         try:
@@ -103,7 +106,11 @@ class Catalog:
         except BeaverError as error:
             return [CatalogRow(path, Cell("", "", 0), status=DAMAGED, problem=one_line(str(error)))]
         live = is_live(path)
-        return [self._row(run, cell, journal, live) for cell, journal in self._journals_of(run)]
+        journals = [(cell, journal, _stamp(journal)) for cell, journal in self._journals_of(run)]
+        fetch(journal for _, journal, stamp in journals if self._is_news(journal, stamp))
+        return [
+            self._row(run, cell, self.scan(journal, cell, stamp), journal, live) for cell, journal, stamp in journals
+        ]
 
     def _journals_of(self, run: RunDirectory) -> list[tuple[Cell, Path]]:
         known = self._journals.get(run.path)
@@ -111,8 +118,7 @@ class Catalog:
             known = self._journals[run.path] = (run, [(cell, run.journal(cell)) for cell in run.plan])
         return known[1]
 
-    def _row(self, run: RunDirectory, cell: Cell, journal: Path, live: bool) -> CatalogRow:
-        scan = self.scan(journal, cell)
+    def _row(self, run: RunDirectory, cell: Cell, scan: Scan | None, journal: Path, live: bool) -> CatalogRow:
         known = self._rows.get(journal)
         if known is None or known[0] is not run or known[1] is not scan or known[2] != live:
             known = self._rows[journal] = (run, scan, live, _row(run, cell, scan, live))

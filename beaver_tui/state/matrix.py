@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from beaver_tui.state.fetching import fetch
 from beaver_tui.state.lines import one_line
 from beaver_tui.state.sources import StoredSource, is_live
 from beaver_tui.state.status import DAMAGED, NOT_BEGUN, OPEN, PASSED, RUNNING, ended_as
@@ -82,7 +83,9 @@ class SweepView:
         """Read what has come to the journals, and change nothing that is on show. It takes a second for some thousand of them, so
         this may be called in a thread, one call at a time."""
         tallies, problems = {}, {}
-        self._sources = self._sources or {cell: StoredSource(self.run, cell) for cell in self.run.plan}
+        if not self._sources:
+            self._sources = {cell: StoredSource(self.run, cell) for cell in self.run.plan}
+            fetch(source.path for source in self._sources.values())
         for cell, source in self._sources.items():
             if cell in self._told:
                 continue

@@ -253,6 +253,12 @@ def test_what_is_listed_again_without_news_is_the_same_row(run: RunDirectory):
         assert [row.status for row in catalog.read()] == ["running", "failed", "failed"]
 
 
+def test_a_pipe_in_the_place_of_a_journal_is_damaged_and_not_waited_for(run: RunDirectory):
+    run.journal(CELL).unlink()
+    os.mkfifo(run.journal(CELL))
+    assert [row.status for row in Catalog(run.path.parent).read()] == ["damaged", "failed", "failed"]
+
+
 def test_other_folders_and_links_to_them_are_no_runs(run: RunDirectory):
     (run.path.parent / "notes").mkdir()
     (run.path.parent / "loop").symlink_to(run.path.parent)
