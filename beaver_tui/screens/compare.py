@@ -75,7 +75,7 @@ class Compare(Screen[None]):
         if (speed := self.comparison.speed) is not None:
             words += f" {sign('dot')} {beside_line(speed)}"
         names = (left.cell.task, right.cell.task) if left.cell.task != right.cell.task else (left.cell.task,)
-        self.query_one(TopLine).show(("compare", *names), words)
+        self.query_one(TopLine).show((*names, "compare"), words)  # in 80 columns there is room for one of them
 
     def _show_side(self, side: Side, run: str) -> None:
         session, pane = self.comparison.session(side), self.query_one(f"#{side}")

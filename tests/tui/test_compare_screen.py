@@ -33,3 +33,13 @@ async def test_a_click_on_a_step_moves_its_own_side():
         right = bench.screen.comparison.right.position
         await bench.pilot.click("#left Timeline", offset=(2, 0))
         assert bench.screen.comparison.positions == (0, right)
+
+
+@pytest.mark.usefixtures("at_fixtures")
+async def test_in_80_columns_the_task_is_named_beside_the_speed():
+    async with workbench(Start(runs=Path("h200")), size=(80, 24)) as bench:
+        await bench.press("x", "j", "x", "c")
+        top = bench.text("#top")
+        assert len(top) == 80
+        assert "attention_window" in top
+        assert "0.19x of the left one" in top
