@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -17,13 +16,10 @@ from textual.widgets import Static
 from beaver_tui.glyphs import category_sign, sign
 from beaver_tui.keymap import bindings, shown_keys
 from beaver_tui.opened import Opened, open_stored
-from beaver_tui.screens.errors import Errors
-from beaver_tui.screens.modals import Ask
-from beaver_tui.screens.steering import Steering
+from beaver_tui.screens.leads import Leads
 from beaver_tui.screens.steppanes import StepPanes
 from beaver_tui.state.changes import EVERYTHING, LOG_CHANGES
-from beaver_tui.state.reproduction import reproduction
-from beaver_tui.state.session import Base, Session
+from beaver_tui.state.session import Base
 from beaver_tui.state.steps import StepRow
 from beaver_tui.state.structures import STRUCTURES
 from beaver_tui.widgets.facts import FactsPane
@@ -43,7 +39,7 @@ FOLLOW_SECONDS = 0.25
 """How often the journal of a run that another process writes is looked at."""
 
 
-class Workbench(Steering):
+class Workbench(Leads):
     """Shows ``opened.session``; what changes in it is drawn from ``show``, and nowhere else."""
 
     app: BeaverApp
@@ -79,15 +75,7 @@ class Workbench(Steering):
         self.panes.open_log_of_step()
         self.show()
 
-    @property
-    def panes(self) -> StepPanes:
-        return self.query_one(StepPanes)
-
     # what arrives, and what is drawn
-
-    @property
-    def session(self) -> Session:
-        return self.opened.session
 
     def drain(self) -> None:
         """Fold in what has arrived, and draw once whatever it changed."""
@@ -265,38 +253,3 @@ class Workbench(Steering):
     def action_put_away(self) -> None:
         self.session.dismiss_alert()
         self.show(frozenset({"alert"}))
-
-    @work
-    async def action_errors(self) -> None:
-        rows = self.session.error_rows(self.session.position)
-        if not rows:
-            self.notify("no errors in the logs of this step")
-            return
-        chosen = await self.app.push_screen_wait(Errors(rows))
-        if chosen is not None and chosen.line:
-            self.panes.go_to_line(chosen.line, chosen.file)
-
-    @work
-    async def action_goto(self) -> None:
-        answer = await self.app.push_screen_wait(Ask("Go to a step (3), or a line of the file (:42)"))
-        found = re.fullmatch(r"(:?)\s*(\d+)", (answer or "").strip())
-        if found is None:
-            if answer:
-                self.notify(f"{answer}: neither a step nor a line", severity="warning", markup=False)
-        elif found[1]:
-            self.panes.go_to_line(int(found[2]))
-        else:
-            self.go(int(found[2]))
-
-    def action_raw(self) -> None:
-        """This step's events as JSON, in the user's pager."""
-        from engine.journal import encode
-
-        step = self.session.position
-        events = [event for event in self.session.events if getattr(event, "iteration", 0) == step]
-        self.app.show_in_pager(b"".join(encode(event) for event in events))
-
-    def action_copy_reproduction(self) -> None:
-        command = reproduction(self.opened.run, self.opened.cell)
-        self.app.copy_to_clipboard(command)
-        self.notify(f"copied: {command}")

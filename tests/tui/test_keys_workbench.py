@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -277,6 +278,18 @@ async def test_the_command_that_plays_it_again(do: Way):
         await do(bench)
         wanted = "beaver-tui --batch --fixer replay:h200/run::scripted:stagnating --tasks image_luma "
         assert bench.app.clipboard.startswith(wanted)
+
+
+async def test_of_an_imported_run_without_a_corpus_no_command_is_copied(tmp_path: Path):
+    run = tmp_path / "run"
+    shutil.copytree("h200/run", run)
+    record = json.loads((run / "run.json").read_text())
+    told = {"source": "/results", "format": "f", "sha256": "0", "unknown": ["corpus"]}
+    (run / "run.json").write_text(json.dumps({**record, "corpus": "unknown", "imported": told}))
+    async with workbench(stored("image_luma", "stagnating", run)) as bench:
+        await bench.press("Y")
+        assert bench.app.clipboard == ""
+        assert bench.told[-1].startswith("no command plays this again: /results does not say which corpus")
 
 
 @presses("workbench.dismiss")
