@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 from rich.text import Text
@@ -25,6 +26,8 @@ _MODES = {
     "human": "human: you are the fixer",
 }
 
+_TASK = "an id, such as softmax_rows; the right arrow completes it"
+
 
 class NewRun(Dialog[Wish | None]):
     """Fields with the defaults in them, or with a ``wish`` that could not be granted; the ``problem`` is said below, and nothing
@@ -41,8 +44,8 @@ class NewRun(Dialog[Wish | None]):
         tasks = SuggestFromList(sorted(builtin_tasks()), case_sensitive=False)
         with Vertical(classes="dialog wide form"):
             yield Label("A new live run", classes="title")
-            yield from _row("task", Field(wish.task, "softmax_rows", compact=True, id="task", suggester=tasks))
-            yield from _hint("its id; the right arrow completes it")
+            yield from _row("task", Field(wish.task, _TASK, compact=True, id="task", suggester=tasks))
+            yield from _row("corpus", Field(wish.corpus or "", "built-in: or a folder", compact=True, id="corpus"))
             yield from _row("fixer", Field(wish.fixer, compact=True, id="fixer"))
             yield from _hint("scripted:good, human:FOLDER, chat:MODEL@URL, replay:RUN")
             yield from _row("mode", Setting(list(_MODES.items()), wish.mode, id="mode"))
@@ -79,8 +82,8 @@ class NewRun(Dialog[Wish | None]):
         self.action_start()
 
     def action_start(self) -> None:
-        task, fixer, device, k = (
-            self.query_one(f"#{name}", Field).value.strip() for name in ("task", "fixer", "device", "k")
+        task, corpus, fixer, device, k = (
+            self.query_one(f"#{name}", Field).value.strip() for name in ("task", "corpus", "fixer", "device", "k")
         )
         mode, feedback = (self.query_one(f"#{name}", Setting).value for name in ("mode", "feedback"))
         problem = ""
@@ -94,13 +97,30 @@ class NewRun(Dialog[Wish | None]):
             self._complain(problem)
             return
         asked: Mode = mode if mode in get_args(Mode) else "auto"  # type: ignore[assignment]
-        wish = self._wish
+        count = int(k) if k else None
         self.dismiss(
-            Wish(task, fixer, asked, wish.corpus, device or None, int(k) if k else None, feedback, wish.config)
+            Wish(
+                task,
+                fixer,
+                asked,
+                _folder(corpus),
+                device or None,
+                count,
+                feedback,
+                self._wish.config,
+            )
         )
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _folder(words: str) -> str | None:
+    """The folder that was typed. A home that there is none of is left for whoever opens it to tell."""
+    try:
+        return str(Path(words).expanduser()) if words else None
+    except RuntimeError:
+        return words
 
 
 def _row(name: str, widget: Widget) -> ComposeResult:

@@ -181,6 +181,17 @@ async def test_the_run_of_the_form_is_asked_for(do: Way, tmp_path: Path):
         assert answers == [WISH]
 
 
+async def test_a_corpus_that_is_typed_is_asked_for_and_none_is_the_built_in_one(tmp_path: Path):
+    async with workbench(Start(runs=tmp_path)) as bench:
+        answers = await asked(bench, NewRun(Wish("sum")))
+        bench.burst("tab", *"~/mine", "enter")
+        await bench.until(lambda: answers, "it was asked for")
+        assert [wish.corpus for wish in answers] == [str(Path("~/mine").expanduser())]
+        answers = await asked(bench, NewRun(Wish("sum")))
+        await bench.press("enter")
+        assert [wish.corpus for wish in answers] == [None]
+
+
 @presses("newrun.leave")
 async def test_nothing_is_started(do: Way, tmp_path: Path):
     async with workbench(Start(runs=tmp_path)) as bench:
@@ -237,7 +248,7 @@ async def test_the_whole_form_is_seen(tmp_path: Path, size: tuple[int, int]):
 async def test_in_a_tiny_terminal_the_form_follows_the_focus(tmp_path: Path):
     async with workbench(Start(runs=tmp_path), size=(50, 12)) as bench:
         await asked(bench, NewRun(WISH))
-        for _ in range(6):
+        for _ in range(7):
             await bench.press("tab")
         assert bench.one("#start").has_focus
         assert bench.one(".form").region.contains_region(bench.one("#start").region)
