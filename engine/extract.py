@@ -1,4 +1,8 @@
-"""From a reply to the candidate file: the last fenced block that plausibly is the whole file, or the whole reply."""
+"""From a reply to the candidate file: the last fenced block that plausibly is the whole file, or the whole reply.
+
+A fix may be a tenth of the start: a library's call in the place of a page of code. So a short block is a file, too, when nothing in the
+reply is longer and it stands by itself, with its headers and whole functions.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,14 @@ _CODE = {
     ".cu": re.compile(r"__global__|__device__|#include|<<<|\bextern\b|\bvoid\b|\btemplate\b|;\s*$", re.MULTILINE),
     ".py": re.compile(r"^\s*(?:import|from|def|class)\b", re.MULTILINE),
 }
+
+_HEADERS = {
+    ".cu": re.compile(r"^\s*#\s*include\b", re.MULTILINE),
+    ".py": re.compile(r"^(?:import|from)\s+\w", re.MULTILINE),
+}
+"""What a file has of its own; a snippet of one does not."""
+
+_BODIES = {".cu": re.compile(r"\)[^;{}]*\{"), ".py": re.compile(r"^(?:class|def)\s+\w", re.MULTILINE)}
 
 _OTHER_LANGUAGES = {
     "diff",
@@ -60,6 +72,7 @@ def extract(reply: str, *, suffix: str, start: str, truncated: bool = False) -> 
     if not plausible:
         return Extraction(None, "no code in the reply")
     whole = [text for text in plausible if _is_whole(text, start)]
+    whole = whole or [text for text in plausible if _stands_alone(text, suffix)]
     if not whole:
         return Extraction(None, "only a part of the file in the reply")
     return Extraction(_whole(whole[-1]))
@@ -82,6 +95,13 @@ def _whole(text: str) -> str:
 def _is_whole(text: str, start: str) -> bool:
     """Long enough to be the file, or defining at least as many functions as the start does."""
     return len(text) >= _WHOLE_FILE_SHARE * len(start) or text.count("{") >= start.count("{") > 0
+
+
+def _stands_alone(text: str, suffix: str) -> bool:
+    """Headers, and functions that end."""
+    kind = suffix if suffix in _HEADERS else ".cu"
+    ends = text.count("{") == text.count("}")
+    return ends and _HEADERS[kind].search(text) is not None and _BODIES[kind].search(text) is not None
 
 
 def _prose_share(text: str) -> float:

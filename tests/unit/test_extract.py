@@ -49,6 +49,35 @@ def test_only_a_snippet_is_not_a_file():
     assert problem("```cuda\nx[i] = 2;\n```") == "only a part of the file in the reply"
 
 
+SHORT = "#include <thrust/scan.h>\nvoid sums(int* x, int n) {\n  thrust::inclusive_scan(x, x + n, x);\n}\n"
+
+
+def test_a_short_file_in_the_place_of_a_long_start_is_a_file():
+    """Three references of CUDABeaver's cuda family were refused as parts of their long-winded starts."""
+    long = START * 20
+    assert extract(f"A library does it:\n```cuda\n{SHORT}```", suffix=".cu", start=long).source == SHORT
+    module = "import torch\n\nclass ModelNew(torch.nn.Module):\n    forward = torch.nn.functional.relu\n"
+    assert extract(f"```python\n{module}```", suffix=".py", start=long).source == module
+
+
+@pytest.mark.parametrize(
+    "snippet",
+    ["#include <cfloat>\n", "#include <cfloat>\n...\nvoid sums(int* x, int n) {\n  ...\n", SHORT.partition("\n")[2]],
+    ids=["headers", "unfinished", "no headers"],
+)
+def test_what_does_not_stand_by_itself_is_a_part(snippet: str):
+    reply = f"```cuda\n{snippet}```"
+    assert extract(reply, suffix=".cu", start=START * 20).problem == "only a part of the file in the reply"
+
+
+def test_an_example_of_its_use_behind_the_file_does_not_win():
+    use = "#include <cstdio>\nint main() { k<<<1, 1>>>(nullptr); }\n"
+    assert (
+        extract(f"```cuda\n{FIXED * 20}```\nCall it:\n```cuda\n{use}```", suffix=".cu", start=START * 20).source
+        == FIXED * 20
+    )
+
+
 def test_a_diff_is_not_a_file():
     assert problem("```diff\n- x[i] = 1;\n+ x[i] = 2;\n```") == "no code in the reply"
 
