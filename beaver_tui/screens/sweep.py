@@ -135,6 +135,8 @@ class Sweep(Screen[None]):
         )
         self.query_one(TopLine).show(left, f" {sign('dot')} ".join(words), state)
         self._draw_problem()
+        if not view.known:
+            return  # nothing to count yet
         self.query_one("#rates", Static).update(rates_text(colours, view))
         draw = histogram_text if self._map == "histogram" else transitions_text
         self.query_one("#map", Static).update(draw(colours, view))
