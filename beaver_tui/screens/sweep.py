@@ -95,7 +95,7 @@ class Sweep(Screen[None]):
             for task in order:
                 if drawn[task] != before[task]:
                     table.change(task)
-        self._draw_side()
+        self.call_later(self._draw_side)  # not in one turn with the table: both of a large run take a while
 
     def _cells(self, task: str) -> list[Text]:
         cells = self._drawn[task]

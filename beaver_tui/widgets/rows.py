@@ -134,6 +134,8 @@ class Rows(Lined, can_focus=True, inherit_bindings=False):
 
     def change(self, key: str) -> None:
         """The row is not what it was: make it anew when it is seen, and room for it now when it is on the screen."""
+        if key not in self._known:
+            return  # it was never seen
         self._known.discard(key)
         top = self.scroll_offset.y
         seen = self._keys[top : top + max(self._page, 1)]
