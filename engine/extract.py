@@ -24,7 +24,10 @@ _HEADERS = {
 }
 """What a file has of its own; a snippet of one does not."""
 
-_BODIES = {".cu": re.compile(r"\)[^;{}]*\{"), ".py": re.compile(r"^(?:class|def)\s+\w", re.MULTILINE)}
+_BODIES = {".cu": re.compile(r"\)[^;{}()]{0,200}\{"), ".py": re.compile(r"^(?:class|def)\s+\w", re.MULTILINE)}
+
+_OMITS = re.compile(r"^[ \t]*(?://|/\*|#)?[ \t]*(?:\.{3}|\u2026)", re.MULTILINE)
+"""A line in the place of many: "// ... as before ..."."""
 
 _OTHER_LANGUAGES = {
     "diff",
@@ -72,7 +75,8 @@ def extract(reply: str, *, suffix: str, start: str, truncated: bool = False) -> 
     if not plausible:
         return Extraction(None, "no code in the reply")
     whole = [text for text in plausible if _is_whole(text, start)]
-    whole = whole or [text for text in plausible if _stands_alone(text, suffix)]
+    if not whole:  # behind a short file there may be an example of its use
+        whole = sorted((text for text in plausible if _stands_alone(text, suffix)), key=len)
     if not whole:
         return Extraction(None, "only a part of the file in the reply")
     return Extraction(_whole(whole[-1]))
@@ -98,10 +102,15 @@ def _is_whole(text: str, start: str) -> bool:
 
 
 def _stands_alone(text: str, suffix: str) -> bool:
-    """Headers, and functions that end."""
+    """Headers, functions that end, and nothing left out."""
     kind = suffix if suffix in _HEADERS else ".cu"
     ends = text.count("{") == text.count("}")
-    return ends and _HEADERS[kind].search(text) is not None and _BODIES[kind].search(text) is not None
+    return (
+        ends
+        and not _OMITS.search(text)
+        and _HEADERS[kind].search(text) is not None
+        and _BODIES[kind].search(text) is not None
+    )
 
 
 def _prose_share(text: str) -> float:

@@ -68,8 +68,7 @@ class Builds:
                 return kept.ended
             before = len(steps.tampered)
             ended = await self._make(steps, workspace, step, command, wall)
-            killed = ended.timed_out or ended.memory_killed or ended.disk_killed or ended.signal is not None
-            if not killed and len(steps.tampered) == before:
+            if not ended.killed and len(steps.tampered) == before:
                 files = self._room() / str(next(self._numbers))
                 await asyncio.to_thread(workspace.copy, files)
                 self._kept[key] = _Kept(ended, files)
@@ -80,8 +79,8 @@ class Builds:
         if not steps.stand.device.times_count:
             objects = await self._objects.of(steps, workspace.task, command, wall)
             if objects is not None:
-                await in_thread(workspace.add, objects.folder)
-                command = objects.command
+                await in_thread(workspace.add, objects.files)
+                return await steps.build(workspace, step, objects.command, wall, replaceable=frozenset(objects.files))
         return await steps.build(workspace, step, command, wall)
 
     def _room(self) -> Path:

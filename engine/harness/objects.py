@@ -8,17 +8,20 @@ candidate can have no part in an object, and a log lacks nothing but what was si
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-import shutil
-from collections.abc import Sequence
+import tempfile
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from engine.devices.cpu.cache import digest, made_whole, user_cache
+from engine.devices.cpu.cache import digest, user_cache
 from engine.devices.cpu.library import CXX_COMPILER, compiler_version
 from engine.harness.aside import in_thread
-from engine.harness.backends import Command
+from engine.harness.backends import Command, environment
 from engine.harness.capture import Capture
+from engine.harness.process import Ended
 from engine.harness.step import Stand, StepRunner
 from engine.harness.workspace import Workspace
 from engine.task import Task
@@ -28,30 +31,33 @@ _MAKE = re.compile(r"make [\w./ =:,+-]+")
 _MAKE_SAYS = re.compile(r"make(\[\d+\])?: ")
 _SOURCE = re.compile(r"(?<=\s)[\w./+*-]+\.(?:cu|cpp|cc|cxx|c)(?=\s|$)")
 _OUTPUT = re.compile(r"\s(?:-o|--output-file)[ =]\S+")
-_OTHERWISE = re.compile(
-    r"\s-{1,2}(?:c|compile|x|dc|dw|dlink|rdc|relocatable-device-code|device-[cwl]\w*|lib|run|E|M\w*|ptx|cubin|fatbin|optix-ir|ltoir"
-    r"|dlto|shared|keep\S*|save-temps|objtemp|odir|output-directory|t|threads|time|dryrun|include|pre-include)(?=[ =]|$)"
+_BESIDE_NVCC = "$(dirname $(which nvcc))"
+"""The one thing that a command may ask a shell: where the toolkit's folders are."""
+_NOT_PLAIN = re.compile(
+    r"\s-{1,2}(?:c|compile|x|xcu|cuda|lto|dlto|ltoir|optf|options-file|dc|dw|dlink|rdc|relocatable-device-code|device-[cwl]\w*|lib"
+    r"|run|E|M\w*|ptx|cubin|fatbin|optix-ir|shared|keep\S*|save-temps|objtemp|odir|output-directory|t|threads|time|dryrun"
+    r"|include|pre-include)(?=[ =]|$)"
 )
 """Options of nvcc with which a source is more, or other, than an object of its own."""
 
 
 @dataclass(frozen=True)
 class Objects:
-    """``folder`` holds them, each where a workspace has it; ``command`` is the build that uses them."""
+    """``files`` by their place in a workspace; ``command`` is the build that uses them."""
 
-    folder: Path
+    files: Mapping[str, bytes]
     command: Command
 
 
 @dataclass(frozen=True)
 class Plan:
-    """``compiling`` makes the objects in a workspace without candidate: ``names``, or, for make, what appears. ``again`` prints
-    what make would make once more. ``command`` is the build that uses them."""
+    """``compiling`` makes the objects in a workspace without candidate: ``names``, or, for make, what appears. ``asking`` prints
+    what make would do, and does nothing. ``command`` is the build that uses them."""
 
     compiling: Command
     command: Command
     names: tuple[str, ...] = ()
-    again: Command | None = None
+    asking: Command | None = None
 
 
 def plan_of(task: Task, command: Command) -> Plan | None:
@@ -73,61 +79,88 @@ class KeptObjects:
         if plan is None:
             return None
         key = _key(steps.stand, task, command)
+        archive = user_cache() / "objects" / f"{key}.zip"
         async with self._locks.setdefault(key, asyncio.Lock()):
-            folder = user_cache() / "objects" / key
-            if key not in self._none and not folder.is_dir() and not await self._make(steps, task, plan, folder, wall):
-                self._none.add(key)
-        return None if key in self._none else Objects(folder, plan.command)
+            if key in self._none:
+                return None
+            files = await in_thread(_read, archive)
+            if not files:
+                files = await self._make(steps, task, plan, wall)
+                if not files:
+                    self._none.add(key)
+                    return None
+                await in_thread(_keep, files, archive)
+        return Objects(files, plan.command)
 
-    async def _make(self, steps: StepRunner, task: Task, plan: Plan, folder: Path, wall: float) -> bool:
+    async def _make(self, steps: StepRunner, task: Task, plan: Plan, wall: float) -> dict[str, bytes]:
         own = StepRunner(steps.stand)
-        workspace = await in_thread(steps.stand.workspace, task, b"", self._scratch)
         try:
-            workspace.solution.unlink()
-            names = await _compile(own, workspace, plan, wall)
-            if not names or own.tampered:
-                return False
-            await in_thread(_keep, workspace, names, folder)
-            return True
+            with steps.stand.workspace(task, b"", self._scratch) as workspace:
+                workspace.solution.unlink()
+                names = await _compile(own, workspace, plan, wall)
+                return {} if own.tampered else {name: (workspace.path / name).read_bytes() for name in names}
         finally:
             steps.spent += own.spent
-            await asyncio.shield(in_thread(workspace.close))
 
 
 async def _compile(own: StepRunner, workspace: Workspace, plan: Plan, wall: float) -> list[str]:
     """The objects that appear, none where something is said that a candidate's build would have to say, too."""
+
+    async def told(command: Command) -> Ended:
+        return await own.build(workspace, "objects", command, wall)
+
     before = set(workspace.files())
-    ended = await own.build(workspace, "objects", plan.compiling, wall)
+    expected = await told(plan.asking) if plan.asking is not None else None
+    ended = await told(plan.compiling)
     made = sorted(name for name in set(workspace.files()) - before if name.endswith(".o"))
-    if plan.again is None:
-        silent = ended.exit_code == 0 and not ended.printed and made == sorted(plan.names)
+    if ended.killed:
+        return []  # the last object may be half a file
+    if plan.asking is None or expected is None:
+        usable = ended.exit_code == 0 and not ended.printed and made == sorted(plan.names)
     else:  # make prints its recipes, and that it lacks the candidate
-        again = await own.build(workspace, "objects", plan.again, wall)
-        silent = not _beside_make(ended.stderr) and not _beside_make(again.stdout)
-    return made if silent else []
+        again = await told(plan.asking)
+        usable = not _beside_make(ended.stderr) and _beside_make(ended.stdout) == _beside_make(expected.stdout)
+        usable = usable and not _beside_make(again.stdout)
+    return made if usable else []
 
 
 def _beside_make(printed: Capture) -> list[str]:
     return [line for line in printed.text().splitlines() if not _MAKE_SAYS.match(line)]
 
 
-def _keep(workspace: Workspace, names: Sequence[str], folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with made_whole(folder) as whole:
-        for name in names:
-            (whole / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(workspace.path / name, whole / name)
+def _read(archive: Path) -> dict[str, bytes]:
+    """Empty where it is missing or damaged."""
+    try:
+        with zipfile.ZipFile(archive) as stored:
+            return {name: stored.read(name) for name in stored.namelist()}
+    except (OSError, zipfile.BadZipFile):
+        return {}
+
+
+def _keep(files: Mapping[str, bytes], archive: Path) -> None:
+    """In one step, and in one file: no half of it can be deleted. A cache that cannot be written keeps nothing."""
+    with contextlib.suppress(OSError):
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            tempfile.NamedTemporaryFile(dir=archive.parent, prefix=".making-", delete=False) as made,
+            zipfile.ZipFile(made, "w") as stored,
+        ):
+            for name, content in files.items():
+                stored.writestr(name, content)
+        Path(made.name).replace(archive)
 
 
 def _key(stand: Stand, task: Task, command: Command) -> str:
-    tools = (str(stand.toolkit.nvcc), stand.toolkit.version, compiler_version(CXX_COMPILER), stand.sandbox.name)
-    return digest([*tools, task.digest, command.text, *command.flags])
+    tools = (stand.device.kind, str(stand.toolkit.nvcc), stand.toolkit.version, compiler_version(CXX_COMPILER))
+    around = sorted(environment(stand.toolkit).items())
+    return digest([*tools, stand.sandbox.name, *map(str, around), task.digest, command.text, *command.flags])
 
 
 def _of_nvcc(task: Task, command: Command) -> Plan | None:
     """One call of nvcc that compiles and links: the task's own sources give way to their objects."""
     text = command.text
-    if not _NVCC.fullmatch(text) or not _OUTPUT.search(text) or _OTHERWISE.search(text):
+    plain = _NVCC.fullmatch(text) and _OUTPUT.search(text) and not _NOT_PLAIN.search(text)
+    if not plain or "$" in text.replace(_BESIDE_NVCC, ""):
         return None
     names: list[str] = []
 
@@ -150,8 +183,8 @@ def _of_make(command: Command) -> Plan | None:
     """make takes an object that is there and newer than what it depends on. -k: as far as it comes without the candidate."""
     if not _MAKE.fullmatch(command.text):
         return None
-    without, again = (replace(command, text=f"MAKEFLAGS={flags} {command.text}") for flags in ("-k", "-kn"))
-    return Plan(without, command, again=again)
+    without, asking = (replace(command, text=f"MAKEFLAGS={flags} {command.text}") for flags in ("-k", "-kn"))
+    return Plan(without, command, asking=asking)
 
 
 def _matching(task: Task, pattern: str) -> list[str]:

@@ -53,6 +53,11 @@ class Ended:
         """Bytes of output that were kept."""
         return self.stdout.total - self.stdout.omitted + self.stderr.total - self.stderr.omitted
 
+    @property
+    def killed(self) -> bool:
+        """By a limit or a signal: what it was writing may be half there, and another try may end otherwise."""
+        return self.timed_out or self.memory_killed or self.disk_killed or self.signal is not None
+
     def evidence(self) -> StepEvidence:
         return StepEvidence(
             exit_code=self.exit_code,

@@ -79,9 +79,18 @@ class StepRunner:
     def _save(self, step: str, command: str, ended: Ended) -> None:
         self.save_log(step, f"$ {command}\n{ended.stdout.text()}{ended.stderr.text()}")
 
-    async def build(self, workspace: Workspace, step: str, command: Command, wall: float) -> Ended:
-        """A build: no device in sight, new files may appear, existing ones may not change."""
-        files = workspace.files()
+    async def build(
+        self,
+        workspace: Workspace,
+        step: str,
+        command: Command,
+        wall: float,
+        *,
+        replaceable: frozenset[str] = frozenset(),
+    ) -> Ended:
+        """A build: no device in sight, new files may appear, existing ones may not change, but for ``replaceable``: what a build
+        left that was made before."""
+        files = tuple(name for name in workspace.files() if name not in replaceable)
         variables = self.stand.device.build_environment(self.stand.toolkit, workspace.device)
         box = self._box(workspace, files, variables | command.environment)
         return await self._run(workspace, step, command.text, wall, box, files)

@@ -12,7 +12,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -112,9 +112,10 @@ class Workspace:
         shutil.copytree(source, self.path, symlinks=True, dirs_exist_ok=True)
         self._give_all()
 
-    def add(self, source: Path) -> None:
-        """Place copies of the files below ``source``, as new as can be: make takes them for made."""
-        shutil.copytree(source, self.path, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    def add(self, files: Mapping[str, bytes]) -> None:
+        """Place files by name, as new as can be: make takes them for made."""
+        for name, content in files.items():
+            self._place(name, content)
         self._give_all()
 
     def _give_all(self) -> None:
@@ -124,13 +125,6 @@ class Workspace:
     def files(self) -> tuple[str, ...]:
         """Every regular file, relative: what the next step must leave as it is."""
         return tuple(sorted(str(path.relative_to(self.path)) for path in regular_files(self.path)))
-
-    def keep_only(self, names: set[str]) -> None:
-        """Remove all other regular files and links."""
-        for place, _, files in os.walk(self.path):
-            for name in files:
-                if str((path := Path(place, name)).relative_to(self.path)) not in names:
-                    path.unlink()
 
     def size(self, names: tuple[str, ...]) -> int:
         """Bytes of the files that are there."""

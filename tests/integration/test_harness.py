@@ -92,7 +92,8 @@ async def test_the_checkers_files_and_seed_are_not_in_the_workspace(harness, mak
         "float sum = 0.0f;",
         'float sum = 0.0f; std::system("find / -path \\"*checker/check.py\\" 2>/dev/null | wc -l; env; pwd; ls -la");',
     ).replace("#include", "#include <cstdlib>\n#include", 1)
-    evidence, _ = await examine(harness, make_task(), spy)
+    patient = {"timeouts": {"cuda": {"build": 60, "test": 300}}}  # it looks through all that it can see
+    evidence, _ = await examine(harness, make_task(spec=patient), spy)
     assert evidence.test is not None
     lines = evidence.test.stdout.splitlines()
     assert lines[0] == "0"

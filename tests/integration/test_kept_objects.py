@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from engine.devices.toolkit import Toolkit
 from engine.harness import on_demand
 from engine.harness.backends import Command
 from engine.harness.examine import Harness
-from engine.harness.objects import plan_of
+from engine.harness.objects import KeptObjects, plan_of
 from engine.harness.sandbox import Sandbox
 from engine.harness.step import StepRunner
+from tests.support.until import until_async
 
 BUILD = "nvcc -arch=native -o driver driver.cpp solution.cu"
 GOOD = "float total(const float* x, unsigned long n) { float sum = 0; for (; n; --n) sum += *x++; return sum; }\n"
@@ -53,15 +56,18 @@ def nvcc_task(make_task, **changes: object):
     return make_task(spec={"backend": "nvcc", "build_cmd": BUILD, "solution_file": "solution.cu"}, **changes)
 
 
-def make_task_of(make_task, makefile: str):
+def make_task_of(make_task, makefile: str, **changes: object):
     spec = {"backend": "make", "build_cmd": "make driver", "solution_file": "solution.cu"}
-    return make_task(spec=spec, files={"Makefile": makefile})
+    return make_task(spec=spec, files={"Makefile": makefile}, **changes)
 
 
 def made() -> list[str]:
     """The objects that are kept."""
-    folder = user_cache() / "objects"
-    return sorted(str(path.relative_to(path.parents[0])) for path in folder.glob("*/*"))
+    return sorted(name for archive in archives() for name in zipfile.ZipFile(archive).namelist())
+
+
+def archives() -> list[Path]:
+    return sorted((user_cache() / "objects").glob("*"))
 
 
 async def previewed(harness: Harness, task, source: str = GOOD) -> tuple[ev.StepRecord, dict[str, str]]:
@@ -84,6 +90,8 @@ async def previewed(harness: Harness, task, source: str = GOOD) -> tuple[ev.Step
         ("nvcc driver.cpp solution.cu", None),
         ("nvcc -rdc=true -o driver driver.cpp solution.cu", None),
         ("nvcc -x cu -o driver driver.cpp solution.cu", None),
+        ("nvcc -optf options -o driver driver.cpp solution.cu", None),
+        ("nvcc $(cat flags) -o driver driver.cpp solution.cu", None),
         ("nvcc -o driver driver.cpp solution.cu && ./driver", None),
         ("nvcc -o driver driver.cpp solution.cu > log", None),
         ("g++ -o driver driver.cpp solution.cpp", None),
@@ -162,6 +170,77 @@ async def test_what_make_would_make_again_is_not_kept(cpu: Harness, make_task):
     task = make_task_of(make_task, MAKEFILE + "driver.o: always\nalways:\n")
     step, _ = await previewed(cpu, task)
     assert step.exit_code == 0, step.stderr.text
+    assert made() == []
+
+
+async def test_a_build_may_remove_them_and_make_them_again(cpu: Harness, make_task):
+    """They were protected like the files of the harness: a recipe that tidied up failed, and so did the candidate."""
+    tidies = MAKEFILE.replace("\tnvcc -o $@ $^\n", "\tnvcc -o $@ $^\n\trm -f driver.o solution.o\n")
+    newer = MAKEFILE + "driver.o: gen.h\ngen.h:\n\techo > gen.h\n"
+    for name, makefile in (("tidies", tidies), ("newer", newer)):
+        step, _ = await previewed(cpu, make_task_of(make_task, makefile, name=name))
+        assert step.exit_code == 0, step.stderr.text
+    assert made() == ["driver.o"] * 2
+
+
+async def test_of_a_build_that_was_killed_nothing_is_kept(cpu: Harness, make_task):
+    half = MAKEFILE.replace("%.o: %.cpp\n\tnvcc -c -o $@ $<", "%.o: %.cpp\n\tprintf half > $@; sleep 100")
+    steps = StepRunner(cpu.stand)
+    assert await KeptObjects(None).of(steps, make_task_of(make_task, half), Command("make driver"), 2) is None
+    assert made() == []
+    assert 2 <= steps.spent < 60
+
+
+async def test_a_makefile_that_says_more_than_its_recipes_is_obeyed_every_time(cpu: Harness, make_task):
+    loud = MAKEFILE.replace("%.o: %.cpp\n\tnvcc -c -o $@ $<", "%.o: %.cpp\n\tnvcc -c -o $@ $< 2>&1")
+    task = make_task_of(make_task, loud, driver="#warning look\nint main() {}\n")
+    for _ in range(2):
+        step, _ = await previewed(cpu, task, LACKS)
+        assert "#warning look" in step.stdout.text
+    assert made() == []
+
+
+async def test_a_damaged_archive_is_made_again(cpu: Harness, make_task):
+    task = nvcc_task(make_task)
+    await previewed(cpu, task)
+    whole = archives()[0].read_bytes()
+    for damaged in (whole[: len(whole) // 2], b""):
+        archives()[0].write_bytes(damaged)
+        step, _ = await previewed(cpu, task)
+        assert step.exit_code == 0, step.stderr.text
+        assert made() == ["driver.o"]
+
+
+async def test_what_nvcc_is_told_by_its_surroundings_counts(cpu: Harness, make_task, monkeypatch: pytest.MonkeyPatch):
+    task = nvcc_task(make_task)
+    for place in ("/one", "/two"):
+        monkeypatch.setenv("CUDA_HOME", place)
+        await previewed(cpu, task)
+    assert made() == ["driver.o"] * 2
+
+
+def test_a_workspace_stays_closed_to_others(cpu: Harness, make_task):
+    with cpu.stand.workspace(make_task(), b"", None) as workspace:
+        before = workspace.path.stat()
+        workspace.add({"parts/driver.o": b"an object"})
+        assert (workspace.path / "parts" / "driver.o").read_bytes() == b"an object"
+        assert workspace.path.stat().st_mode == before.st_mode
+        assert (workspace.path / "parts").stat().st_uid == before.st_uid
+
+
+async def test_a_cancelled_build_of_them_leaves_nothing(cpu: Harness, make_task, tmp_path: Path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    waits = MAKEFILE.replace("%.o: %.cpp\n\tnvcc -c -o $@ $<", "%.o: %.cpp\n\tsleep 100")
+    building = KeptObjects(scratch).of(
+        StepRunner(cpu.stand), make_task_of(make_task, waits), Command("make driver"), 60
+    )
+    work = asyncio.create_task(building)
+    await until_async(lambda: bool(list(scratch.glob("*"))), "a workspace is there")
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert not list(scratch.glob("*"))
     assert made() == []
 
 

@@ -62,8 +62,13 @@ def test_a_short_file_in_the_place_of_a_long_start_is_a_file():
 
 @pytest.mark.parametrize(
     "snippet",
-    ["#include <cfloat>\n", "#include <cfloat>\n...\nvoid sums(int* x, int n) {\n  ...\n", SHORT.partition("\n")[2]],
-    ids=["headers", "unfinished", "no headers"],
+    [
+        "#include <cfloat>\n",
+        "#include <cfloat>\n...\nvoid sums(int* x, int n) {\n  ...\n",
+        SHORT.partition("\n")[2],
+        SHORT.replace("  thrust", "  // ... as before ...\n  thrust"),
+    ],
+    ids=["headers", "unfinished", "no headers", "left out"],
 )
 def test_what_does_not_stand_by_itself_is_a_part(snippet: str):
     reply = f"```cuda\n{snippet}```"
@@ -76,6 +81,12 @@ def test_an_example_of_its_use_behind_the_file_does_not_win():
         extract(f"```cuda\n{FIXED * 20}```\nCall it:\n```cuda\n{use}```", suffix=".cu", start=START * 20).source
         == FIXED * 20
     )
+
+
+def test_an_example_of_its_use_behind_a_short_file_does_not_win():
+    use = "#include <cstdio>\nint main() { sums(0, 0); }\n"
+    reply = f"```cuda\n{SHORT}```\nCall it:\n```cuda\n{use}```"
+    assert extract(reply, suffix=".cu", start=START * 20).source == SHORT
 
 
 def test_a_diff_is_not_a_file():
@@ -118,8 +129,10 @@ def test_a_fence_around_a_fence_is_unwrapped():
 
 
 def test_a_model_caught_in_a_repetition_costs_no_time():
-    """The test for prose was quadratic in the length of a line."""
+    """The test for prose was quadratic in the length of a line, that for whole functions in the number of parentheses."""
     began = time.process_time()
     problem("void f;\nAbc" + " a" * 400_000)
     problem("Abc a a a a\n" * 50_000)
+    for sign in ")", "(", "{", "#", ") ", "\n":
+        extract(f"```cuda\n#include <x>\n{sign * 100_000}\n```", suffix=".cu", start=START * 5_000)
     assert time.process_time() - began < 2.0

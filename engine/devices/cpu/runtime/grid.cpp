@@ -52,8 +52,8 @@ Grid::Grid(const Launch &of_launch, std::uint64_t with_id, unsigned workers)
     share = blocks;
     if (launch.cooperative) {
         resident_limit = blocks;
-        // Blocks that wait for each other stay to the end: whoever comes late would find none left. Those that do not wait make
-        // room, and nobody needs to come.
+        // Blocks that wait for each other stay to the end: a worker that had taken them all would leave none to the others. Where
+        // they do not wait, one that ends lets its worker take the next.
         share = (blocks + workers - 1) / workers;
     }
 }
@@ -79,8 +79,10 @@ void Grid::stop(cudaError_t what) {
 
 void Grid::drain(cudaError_t what) {
     fail(what);
-    if (draining.exchange(true)) return;
-    drain_end = nanoseconds_now() + longest_drain;
+    std::int64_t none = 0;
+    // Before the others see that they have to look at it.
+    if (!drain_end.compare_exchange_strong(none, nanoseconds_now() + longest_drain)) return;
+    draining = true;
     control().poll = 1;
 }
 
