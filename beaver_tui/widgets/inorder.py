@@ -18,8 +18,8 @@ from textual.dom import DOMNode
 GLANCE = 0.02
 """Seconds between two looks at what a key does while it goes on."""
 PATIENCE = 50
-"""Such looks after which the next key is read all the same: a pane that is stuck must not take the keys with it. No time is set: while
-the whole program does something long, such as an import, nobody looks."""
+"""Such looks after which all keys that are held are read all the same: a pane that is stuck must not take the keys with it. No time is
+set: while the whole program does something long, such as an import, nobody looks."""
 
 
 class KeysInOrder(App[None]):
@@ -40,23 +40,26 @@ class KeysInOrder(App[None]):
         else:
             await self._type(event)
 
-    async def _type(self, event: events.Key | events.Paste) -> None:
+    async def _type(self, event: events.Key | events.Paste, *, waits: bool = True) -> None:
         place = self.focused or self.screen
         await super().on_event(event)
         # what a field takes as text does nothing but stand there; it need not be waited for
-        if isinstance(event, events.Key) and not place.check_consume_key(event.key, event.character):
+        if waits and isinstance(event, events.Key) and not place.check_consume_key(event.key, event.character):
             self._patience = PATIENCE
             self._following = asyncio.create_task(self._follow(place))
 
     async def _follow(self, place: DOMNode) -> None:
-        with suppress(ScreenStackError):  # no screen is left when the app ends
-            await self._over(place)
-        self.call_later(self._next)
+        try:
+            with suppress(ScreenStackError):  # no screen is left when the app ends
+                await self._over(place)
+        finally:  # whatever happens, no key is held for ever
+            self.call_later(self._next)
 
     async def _next(self) -> None:
         self._following = None
+        waits = self._patience > 0
         while self._held and self._following is None:
-            await self._type(self._held.popleft())
+            await self._type(self._held.popleft(), waits=waits)
 
     async def _over(self, place: DOMNode) -> None:
         """Behind the key from ``place`` up to here; then behind what that has sent from there, such as the words of a field; then
@@ -74,8 +77,7 @@ class KeysInOrder(App[None]):
         for node in place.ancestors_with_self:
             done = asyncio.Event()
             if node.call_later(done.set):
-                waiting = asyncio.ensure_future(done.wait())
-                while not waiting.done() and node.is_attached and self._patience:
-                    await asyncio.wait((waiting,), timeout=GLANCE)
-                    self._patience -= not waiting.done()
-                waiting.cancel()
+                while not done.is_set() and node.is_attached and self._patience:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(done.wait(), GLANCE)
+                    self._patience -= not done.is_set()

@@ -108,6 +108,12 @@ async def test_every_tool_looks_at_a_program_of_the_cpu_device():
     assert any("-lineinfo" in rewrite for rewrite in built.rewrites)
 
 
+def test_a_tool_that_found_nothing_says_how_the_test_ended():
+    """It ends as the program does: "racecheck: exit 2" was a wrong result and no finding."""
+    ended = ev.Sanitized(iteration=1, tool="racecheck", exit_code=2, output=ev.Excerpt(), seconds=0.1)
+    assert on_demand.sanitized_line([ended]) == "racecheck: clean, the test ends with 2"
+
+
 async def test_what_does_not_build_is_not_sanitized():
     task = builtin_tasks()["softmax_rows"]
     events: list[ev.Event] = []

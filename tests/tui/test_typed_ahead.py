@@ -7,6 +7,7 @@ one by what is to be typed there.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,6 +129,21 @@ async def test_a_pane_that_is_stuck_does_not_keep_the_keys():
         assert selected_row(bench) == 0
         goes_on.set()
         await bench.until(lambda: at_row(1)(bench), "moved")
+
+
+async def test_behind_a_pane_that_is_stuck_one_wait_is_enough_for_all_keys():
+    """Each key was waited for by itself: with a key held down ctrl+c came a minute late."""
+    seconds = []
+    for keys in (("j",), ("j",) * 6):
+        async with workbench() as bench:
+            goes_on = asyncio.Event()
+            bench.one(Rows).call_later(goes_on.wait)
+            began = time.monotonic()
+            bench.burst(*keys, "ctrl+c")
+            await until_async(lambda: bench.told, "what ctrl+c says")
+            seconds.append(time.monotonic() - began)
+            goes_on.set()
+    assert seconds[1] < 3 * seconds[0]
 
 
 @needs_tmux
