@@ -128,7 +128,9 @@ def built_line(built: ev.Built) -> str:
 def sanitized_line(reports: list[ev.Sanitized]) -> str:
     """One line about all tools: "memcheck: clean, racecheck: found something"; a tool that found nothing ends as the program does."""
     said = {0: "clean", backends.SANITIZER_EXIT: "found something", None: "did not end"}
-    lines = [f"{each.tool}: {said.get(each.exit_code, f'clean, the test ends with {each.exit_code}')}" for each in reports]
+    lines = [
+        f"{each.tool}: {said.get(each.exit_code, f'clean, the test ends with {each.exit_code}')}" for each in reports
+    ]
     return ", ".join(lines) or "does not build"
 
 
