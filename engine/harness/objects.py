@@ -28,7 +28,8 @@ from engine.task import Task
 
 _NVCC = re.compile(r"nvcc [^;|&<>\\`'\n]+")
 _MAKE = re.compile(r"make [\w./ =:,+-]+")
-_MAKE_SAYS = re.compile(r"make(\[\d+\])?: ")
+_MAKE_SAYS = re.compile(r"make(?:\[\d+\])?: (?!\*\*\* (?!No rule to make target))")
+"""What make says by itself, but for a recipe that failed: such a recipe may leave half an object, which make takes for a made one."""
 _SOURCE = re.compile(r"(?<=\s)[\w./+*-]+\.(?:cu|cpp|cc|cxx|c)(?=\s|$)")
 _OUTPUT = re.compile(r"\s(?:-o|--output-file)[ =]\S+")
 _BESIDE_NVCC = "$(dirname $(which nvcc))"

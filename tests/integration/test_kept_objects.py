@@ -191,6 +191,14 @@ async def test_of_a_build_that_was_killed_nothing_is_kept(cpu: Harness, make_tas
     assert 2 <= steps.spent < 60
 
 
+async def test_of_a_recipe_that_failed_in_silence_nothing_is_kept(cpu: Harness, make_task):
+    half = MAKEFILE.replace("%.o: %.cpp\n\tnvcc -c -o $@ $<", "%.o: %.cpp\n\tprintf half > $@; exit 1")
+    step, _ = await previewed(cpu, make_task_of(make_task, half))
+    assert step.exit_code == 2
+    assert "driver.o] Error 1" in step.stderr.text
+    assert made() == []
+
+
 async def test_a_makefile_that_says_more_than_its_recipes_is_obeyed_every_time(cpu: Harness, make_task):
     loud = MAKEFILE.replace("%.o: %.cpp\n\tnvcc -c -o $@ $<", "%.o: %.cpp\n\tnvcc -c -o $@ $< 2>&1")
     task = make_task_of(make_task, loud, driver="#warning look\nint main() {}\n")
