@@ -25,7 +25,7 @@ _OWN_ARCH = re.compile(r"^ARCH\s*[:?]?=.*(?:compute|sm)_\d", re.MULTILINE)
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
-_PASSED_THROUGH = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "NVIDIA_DRIVER_CAPABILITIES")
+_PASSED_THROUGH = ("LD_LIBRARY_PATH", "NVIDIA_DRIVER_CAPABILITIES")
 """What a build or a CUDA program may need from the user's environment. Nothing else of it is ever visible to a candidate."""
 
 
@@ -98,7 +98,11 @@ def sanitizer_command(program: Path, tool: str, test: str) -> str:
 
 
 def environment(toolkit: Toolkit | None, first: tuple[Path, ...] = ()) -> dict[str, str]:
-    """The allow-list: a path with ``first`` and the toolkit at its front, and a plain locale."""
+    """The allow-list: a path with ``first`` and the toolkit at its front, and a plain locale.
+
+    CUDA_HOME is the folder of the nvcc that builds here, whatever the user's says: makefiles and PyTorch's extensions take headers
+    and libraries from there, and an nvcc on the path may be a script or a link beside which there are none.
+    """
     folders = [str(folder) for folder in first]
     folders += [str(toolkit.nvcc.parent)] if toolkit else []
     folders += ["/usr/local/bin", "/usr/bin", "/bin"]
@@ -109,8 +113,10 @@ def environment(toolkit: Toolkit | None, first: tuple[Path, ...] = ()) -> dict[s
         "TERM": "dumb",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
     }
-    if toolkit is not None and toolkit.link_folder is not None:
-        variables["LIBRARY_PATH"] = str(toolkit.link_folder)
+    if toolkit is not None:
+        variables |= dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), str(toolkit.root))
+        if toolkit.link_folder is not None:
+            variables["LIBRARY_PATH"] = str(toolkit.link_folder)
     for name in _PASSED_THROUGH:
         if name in os.environ:
             variables[name] = os.environ[name]

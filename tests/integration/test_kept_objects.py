@@ -222,7 +222,7 @@ async def test_a_damaged_archive_is_made_again(cpu: Harness, make_task):
 async def test_what_nvcc_is_told_by_its_surroundings_counts(cpu: Harness, make_task, monkeypatch: pytest.MonkeyPatch):
     task = nvcc_task(make_task)
     for place in ("/one", "/two"):
-        monkeypatch.setenv("CUDA_HOME", place)
+        monkeypatch.setenv("LD_LIBRARY_PATH", place)
         await previewed(cpu, task)
     assert made() == ["driver.o"] * 2
 

@@ -29,6 +29,17 @@ def test_an_installed_toolkit_needs_no_help(toolkit: Toolkit):
         assert "LIBRARY_PATH" not in environment(toolkit)
 
 
+def test_a_build_is_told_the_toolkit_that_builds_and_not_another(toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch):
+    """PyTorch took /usr/local for the toolkit, where the nvcc on the path was a script, and its extensions did not link."""
+    monkeypatch.setenv("CUDA_HOME", "/usr/local/cuda-of-another-day")
+    monkeypatch.setenv("CUDA_PATH", "/usr/local/cuda-of-another-day")
+    variables = environment(toolkit)
+    assert variables["CUDA_HOME"] == variables["CUDA_PATH"] == str(toolkit.root)
+    assert (toolkit.include_folder / "cuda_runtime_api.h").is_file()
+    assert list(Path(variables["CUDA_HOME"]).glob("lib*/libcudart_static.a"))
+    assert "CUDA_HOME" not in environment(None)
+
+
 def test_cuda_home_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     nvcc = tmp_path / "bin" / "nvcc"
     nvcc.parent.mkdir()
