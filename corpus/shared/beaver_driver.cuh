@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -185,12 +186,14 @@ inline int threads() {
 }
 
 // One line for whoever holds the clock, at the beginning of a line whatever the candidate has printed.
-template <typename... Values>
-void tell(const char* format, Values... values) {
+[[gnu::format(printf, 1, 2)]] inline void tell(const char* format, ...) {
+    std::va_list values;
+    va_start(values, format);
     std::printf("\nbeaver: ");
-    std::printf(format, values...);
+    std::vprintf(format, values);
     std::printf("\n");
     std::fflush(stdout);
+    va_end(values);
 }
 
 [[noreturn]] inline void clock_fault(const char* line) {

@@ -99,7 +99,7 @@ async def adopt(wish: Wish, harness: Harness, out: Path, repeats: int = 3, say: 
         if found.verdict.passed:
             found = await _slow(harness, task, broken)
         bucket = "perf_broken" if found.verdict.passed else outcome_bucket(found.verdict.category)
-        _finish(folder, found, bucket)
+        _finish(folder, task, found, bucket)
         read_native(folder)
         try:
             shutil.copytree(folder, target)
@@ -215,9 +215,9 @@ async def _slow(harness: Harness, task: Task, code: bytes) -> Run:
     return run
 
 
-def _finish(folder: Path, found: Run, bucket: str) -> None:
+def _finish(folder: Path, task: Task, found: Run, bucket: str) -> None:
     """What the runs told."""
-    (folder / "error.log").write_text(error_log(found.evidence, found.timed))
+    (folder / "error.log").write_text(error_log(task, found.evidence, found.timed))
     fields = json.loads((folder / "input.json").read_text())
     fields |= {"start_bucket": bucket, "category": found.verdict.category}
     write_spec(folder, fields)

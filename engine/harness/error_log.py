@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from engine.events import Timed
 from engine.evidence import Evidence, StepEvidence
+from engine.harness.pythons import task_python
+from engine.task import Task
+
+PYTHON = "/python"
+"""How a log names the folder of a task's own Python: the same error is the same log, wherever PyTorch lies."""
 
 
-def error_log(evidence: Evidence, timed: Timed | None = None) -> str:
+def error_log(task: Task, evidence: Evidence, timed: Timed | None = None) -> str:
     """The raw record of a failure. For a start that is correct but slow (perf_broken) it is the measured timing."""
+    text = _record(evidence, timed)
+    for folder in task_python(task).folders:
+        text = text.replace(f"{folder}/", f"{PYTHON}/")
+    return text
+
+
+def _record(evidence: Evidence, timed: Timed | None) -> str:
     if evidence.preflight:
         return "\n".join(evidence.preflight) + "\n"
     build, test = evidence.build, evidence.test

@@ -62,7 +62,7 @@ class StartLogs:
         events: list[ev.Event] = []
         examined = await self.harness.examine(job, events.append, lambda step, text: None)
         timed = next((event for event in events if isinstance(event, ev.Timed)), None)
-        log = error_log(examined.evidence, timed)
+        log = error_log(task, examined.evidence, timed)
         path = self.run / FOLDER / slug(task.id) / "error.log"
         try:
             await asyncio.to_thread(write_whole, path, log.encode("utf-8", "replace"))

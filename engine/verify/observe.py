@@ -268,6 +268,6 @@ def _outcome(task: Task, program: str, evidence: Evidence, events: list[ev.Event
         speedup=timed.speedup if timed is not None else None,
         note=timed.note if timed is not None else "",
         printed=evidence.test.stdout[:_PRINTED] if program == REFERENCE and evidence.test is not None else "",
-        error_log=error_log(evidence, timed) if program == START else "",
+        error_log=error_log(task, evidence, timed) if program == START else "",
         seconds=round(sum(step.seconds for step in steps), 3),
     )

@@ -76,7 +76,7 @@ async def main(out: Path, pattern: str) -> None:
             flush=True,
         )
         if who == "broken":
-            (out / "logs" / f"{task.id}.log").write_text(error_log(evidence, timed[0] if timed else None))
+            (out / "logs" / f"{task.id}.log").write_text(error_log(task, evidence, timed[0] if timed else None))
 
     async with asyncio.TaskGroup() as group:
         for task in load_corpus(builtin_folder()).select((pattern,)):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
+from engine.harness.error_log import error_log
 from engine.harness.examine import Harness
 from engine.harness.preflight import preflight
 from engine.harness.pythons import SYSTEM, VARIABLE, task_python
@@ -51,6 +52,15 @@ async def test_the_named_python_runs_in_the_sandbox(make_task, monkeypatch, othe
     assert evidence.pass_evidence
     built = next(event for event in events if isinstance(event, ev.Built))
     assert f"python is {other_python}" in built.rewrites
+
+
+async def test_a_log_is_the_same_wherever_the_python_lies(make_task, monkeypatch, other_python: Path, harness: Harness):
+    monkeypatch.setenv(VARIABLE, str(other_python))
+    task = make_task(spec={**NEEDS_A_MODULE, "test_cmd": "python -c 'import unusual; print(unusual.__file__); unusual.gone'"})
+    evidence, _ = await examine(harness, task, task.broken)
+    log = error_log(task, evidence)
+    assert "/python/lib/python3" in log and "site-packages/unusual.py" in log and "AttributeError" in log
+    assert str(other_python.parent.parent) not in log
 
 
 def test_a_module_that_the_named_python_lacks_is_named_with_it(

@@ -18,9 +18,6 @@ constexpr std::size_t headroom = 48 << 10;
 constexpr std::uint32_t turns_without_spinning = 4096;
 // Shared addresses and their storage agree modulo this, so alignment can be tested on either.
 constexpr std::uint32_t shared_alignment = BEAVER_SHARED_BASE;
-// Where dynamic shared memory starts after static: what the strictest vector or async-copy access asks for, and more where an
-// array was declared with more.
-constexpr std::uint32_t dynamic_alignment = 128;
 
 // How far a thread may go in shared memory without being checked further. A GPU gives it out in steps, and the rest of the last
 // one can be accessed like the block's own; racecheck and synccheck want to see every access.
@@ -58,16 +55,17 @@ void Block::fit(Grid &for_grid, Worker &on_worker) {
     worker = &on_worker;
     const Launch &launch = for_grid.launch;
     const dim3 &shape = launch.block;
-    const std::uint32_t alignment = std::max(dynamic_alignment, for_grid.kernel.dynamic_align);
-    const std::uint32_t dynamic_offset =
-        launch.dynamic_size ? round_up(for_grid.kernel.static_shared, alignment) : for_grid.kernel.static_shared;
+    // As on a GPU: right after what is static, but for the alignment of the arrays that name it. One more byte between the two would
+    // hide an access beyond the end.
+    const std::uint32_t static_size = for_grid.kernel.static_shared;
+    const std::uint32_t dynamic_offset = round_up(static_size, std::max(for_grid.kernel.dynamic_align, 1u));
 
     view = {};
     const std::uint32_t ntid[] = {shape.x, shape.y, shape.z};
     const std::uint32_t nctaid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
     std::copy_n(ntid, 3, view.ntid);
     std::copy_n(nctaid, 3, view.nctaid);
-    view.shared_size = dynamic_offset + launch.dynamic_size;
+    view.shared_size = launch.dynamic_size ? dynamic_offset + launch.dynamic_size : static_size;
     view.dynamic_base = BEAVER_SHARED_BASE + dynamic_offset;
     view.dynamic_size = launch.dynamic_size;
     view.params = launch.params.data();
