@@ -12,7 +12,10 @@ _IGNORED_NAMES = {"__pycache__", ".git", ".DS_Store"}
 
 
 def file_tree(folder: Path) -> dict[str, Path]:
-    """All files below a folder by their relative names, without what tools leave behind; empty when there is no folder."""
+    """All files below a folder by their relative names, without what tools leave behind; empty when there is no folder. A file
+    is a folder that holds it alone."""
+    if folder.is_file():
+        return {folder.name: folder}
     files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

@@ -75,7 +75,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "reference": PROBLEM,
         "reference_name": "reference.py",
         "testbench": {"problem.py": PROBLEM},
-        "build": 'python -c "import kernelbench"',
+        "build": 'python -c "from kernelbench.kernel_static_checker import check; raise SystemExit(not check())"',
         "test": "python -c \"from kernelbench.utils import set_gpu_arch; set_gpu_arch(['Blackwell'])\"",
     },
     "cutlass": {
@@ -103,7 +103,8 @@ FAMILIES: dict[str, dict[str, Any]] = {
 SHARED = {
     "data/_external/cutlass/include/cutlass/cutlass.h": "#pragma once\n",
     "data/_external/ThunderKittens/include/kittens.cuh": "#pragma once\n",
-    "harness/_vendor/kernelbench/utils.py": "def set_gpu_arch(names):\n    print(names)\n",
+    "harness/_vendor/kernelbench/__init__.py": "import a_client_for_models\n",
+    "harness/_vendor/kernelbench/kernel_static_checker.py": "def check():\n    return True\n",
     "harness/applied_kernels_runner/eval.py": "",
 }
 

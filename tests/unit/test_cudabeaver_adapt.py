@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,18 @@ def test_the_test_is_adapted_too(tmp_path: Path):
     command = command_of_test(only(tmp_path, "kernelbench"), H200)
     assert command.text.endswith("; python3 -I beaver_kernelbench/judge.py test 5")
     assert command.rewrites == ("extensions are built for 9.0, for H200", "python is python3")
+
+
+def test_the_static_check_wants_nothing_of_the_package_around_it(tmp_path: Path):
+    """That package imports a client for models, dotenv and tqdm: where those were missing, every start failed in its build."""
+    task, place = only(tmp_path / "checkout", "kernelbench"), tmp_path / "workspace"
+    for name, path in task.harness_files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place / name)
+    check, _, ours = build_command(task, H200).text.partition(" && ")
+    assert "kernel_static_checker" in check and "build.py" in ours
+    ended = subprocess.run(["/bin/sh", "-c", check], cwd=place, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_an_architecture_specific_extension_is_built_for_it():

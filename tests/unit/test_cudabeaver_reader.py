@@ -157,8 +157,13 @@ def test_what_a_task_needs_is_read_off_its_commands_and_its_family(tmp_path: Pat
 def test_a_task_without_commands_goes_to_the_checkouts_own_runner(tmp_path: Path):
     task = read(tmp_path, "layernorm")
     assert task.spec.test_cmd is not None
-    assert task.spec.test_cmd.endswith("python run_defpy.py")
-    assert {"run_defpy.py", "def.py", "checkout/harness/applied_kernels_runner/eval.py"} <= set(task.harness_files)
+    assert task.spec.test_cmd.endswith("python beaver_defpy/defpy.py test")
+    assert {
+        "beaver_defpy/defpy.py",
+        "beaver_defpy/extensions.py",
+        "def.py",
+        "checkout/harness/applied_kernels_runner/eval.py",
+    } <= set(task.harness_files)
 
 
 def test_logs_that_this_machine_captured_are_read_from_beside_the_run(tmp_path: Path):

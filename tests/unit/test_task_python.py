@@ -56,7 +56,9 @@ async def test_the_named_python_runs_in_the_sandbox(make_task, monkeypatch, othe
 
 async def test_a_log_is_the_same_wherever_the_python_lies(make_task, monkeypatch, other_python: Path, harness: Harness):
     monkeypatch.setenv(VARIABLE, str(other_python))
-    task = make_task(spec={**NEEDS_A_MODULE, "test_cmd": "python -c 'import unusual; print(unusual.__file__); unusual.gone'"})
+    task = make_task(
+        spec={**NEEDS_A_MODULE, "test_cmd": "python -c 'import unusual; print(unusual.__file__); unusual.gone'"}
+    )
     evidence, _ = await examine(harness, task, task.broken)
     log = error_log(task, evidence)
     assert "/python/lib/python3" in log and "site-packages/unusual.py" in log and "AttributeError" in log

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from engine.corpora.kernelbench import commands
 from engine.task import Backend, Budgets, CategoryName
@@ -19,17 +21,18 @@ REFERENCE_SOURCES = {
 
 
 DEFAULT_BUDGETS = Budgets()
-_SLOW_TEST = Budgets(build=60, test=600, sanitizer=600)
-"""Of harnesses that build inside the test, and of one that makes its inputs there."""
+_EXTENSIONS = Budgets(build=900, test=600, sanitizer=600)
+"""Extensions are compiled in the build step, where a test cannot do without it after all in the test."""
 
 
 @dataclass(frozen=True)
 class Family:
     """How the tasks of a family run. Commands that are None stand in a task's input.json.
 
-    ``requires`` is added to what a task's own commands show, ``evidence`` is what a pass must print;
-    where the family ``times_itself``, it launches the reference beside the solution and prints both times. ``own`` are files of this package that the workspace needs,
-    ``after_build`` what is done once the task's own build command has ended well.
+    ``before`` stands before all of them, ``after_build`` is done once the task's own build command has ended well. ``requires`` is
+    added to what a task's own commands show, ``evidence`` is what a pass must print; where the family ``times_itself``, it launches
+    the reference beside the solution and prints both times. ``libraries`` are places of a workspace and where they lie in the
+    checkout, ``own`` are programs of ours by their places.
     """
 
     backend: Backend
@@ -39,31 +42,36 @@ class Family:
     before: str = ""
     requires: tuple[str, ...] = ()
     libraries: tuple[tuple[str, str], ...] = ()
-    own: tuple[str, ...] = ()
+    own: Mapping[str, Path] = field(default_factory=dict)
     evidence: str | None = None
     times_itself: bool = False
     arch_exact: str | None = None
     budgets: Budgets = DEFAULT_BUDGETS
 
 
-_EXPORTS = 'export TORCH_EXTENSIONS_DIR="$PWD/torch_extensions" PYTHONPATH="$PWD/checkout"'
-"""Extensions are built in the workspace, and Python finds what the checkout brings along."""
+_CHECKOUT = 'export PYTHONPATH="$PWD/checkout"; '
+"""Python finds what the checkout brings along."""
+
+_DEFPY_FILES = {
+    "beaver_defpy/defpy.py": Path(__file__).parent / "workspace" / "defpy.py",
+    "beaver_defpy/extensions.py": commands.EXTENSIONS,
+}
 
 _NVCC = Family("nvcc")
 _DEFPY = Family(
     "defpy",
-    build="test -s solution.cu && test -s def.py",
-    test="python run_defpy.py",
-    before=f'{_EXPORTS} APPLIED_KERNELS_ROOT="$PWD"; ',
+    build="python beaver_defpy/defpy.py build",
+    test="python beaver_defpy/defpy.py test",
+    before=f'{_CHECKOUT}{commands.EXPORTS}export APPLIED_KERNELS_ROOT="$PWD"; ',
     requires=(*TORCH, "module:pydantic", "program:ninja"),
     libraries=(
         *REFERENCE_SOURCES.items(),
         ("checkout/harness/applied_kernels_runner", "harness/applied_kernels_runner"),
     ),
-    own=("run_defpy.py",),
+    own=_DEFPY_FILES,
     evidence=r"^Kernel time: [0-9.]+ ms$",
     times_itself=True,
-    budgets=_SLOW_TEST,
+    budgets=_EXTENSIONS,
 )
 
 FAMILIES: dict[str, Family] = {
@@ -73,17 +81,21 @@ FAMILIES: dict[str, Family] = {
     "cusolver": _NVCC,
     "cusparse": _NVCC,
     # its comparison ends with 0 whatever it found: only its last line says
-    "cudabench": Family("nvcc", requires=TORCH, evidence=r"^T\s*\Z", budgets=_SLOW_TEST),
+    "cudabench": Family(
+        "nvcc", requires=TORCH, evidence=r"^T\s*\Z", budgets=Budgets(build=60, test=600, sanitizer=600)
+    ),
     # the checkout's own static check, then our build and judge: its evaluation shares a process with the solution
     "kernelbench": Family(
         "kernelbench",
         after_build=commands.BUILD,
-        before=f'export PYTHONPATH="$PWD/checkout"; {commands.EXPORTS}',
+        before=f"{_CHECKOUT}{commands.EXPORTS}",
         requires=commands.REQUIRES,
-        libraries=(("checkout/kernelbench", "harness/_vendor/kernelbench"),),
+        # the check alone: the package around it imports a client for models, and more that no task needs
+        libraries=(("checkout/kernelbench", "harness/_vendor/kernelbench/kernel_static_checker.py"),),
+        own=commands.files(),
         evidence=commands.EVIDENCE,
         times_itself=True,
-        budgets=Budgets(build=600, test=600, sanitizer=600),
+        budgets=_EXTENSIONS,
     ),
     "cutlass": Family(
         "make",

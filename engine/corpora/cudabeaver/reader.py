@@ -55,7 +55,7 @@ class Checkout:
         faults = faults_of(folder, instance, inputs, broken)
         timing = read_timing(self.path, instance.id)
         if family.times_itself:
-            timing = own_timing(family.backend, inputs.test_command)
+            timing = own_timing(family.backend, family.test or inputs.test_command)
         spec = _spec(instance, inputs, family, timing)
         faults += [f"{folder / 'input.json'}: {name}: {reason}" for name, reason in spec.problems()]
         testbench = inner(folder, instance.files.testbench, "testbench")
@@ -75,7 +75,7 @@ class Checkout:
             libraries=(
                 *(place for place, _ in family.libraries),
                 *(["timing"] if timing and timing.own else []),
-                *([kernelbench.LIBRARY] if family.backend == "kernelbench" else []),
+                *{Path(name).parts[0] for name in family.own},
             ),
         )
 
@@ -97,9 +97,8 @@ class Checkout:
 
 def _own(family: Family, timing: Timing | None) -> dict[str, Path]:
     """Files of ours in a workspace."""
-    names = (*family.own, *(timing.own if timing is not None else ()))
-    judges = kernelbench.files() if family.backend == "kernelbench" else {}
-    return {name: _OWN_FILES / name for name in names} | judges
+    names = timing.own if timing is not None else ()
+    return {name: _OWN_FILES / name for name in names} | dict(family.own)
 
 
 def _spec(instance: Instance, inputs: Inputs, family: Family, timing: Timing | None) -> TaskSpec:
@@ -113,10 +112,10 @@ def _spec(instance: Instance, inputs: Inputs, family: Family, timing: Timing | N
         source=instance.task_family,
         backend=family.backend,
         solution_file=inputs.solution_file,
-        build_cmd=family.before + build if family.backend == "kernelbench" else build,
+        build_cmd=family.before + build,
         test_cmd=family.before + test,
         pass_evidence=family.evidence,
-        time_cmd=family.before + timing.command if timing is not None and timing.command else None,
+        time_cmd=family.before + timing.command if timing is not None else None,
         timing_parser=timing.parser if timing is not None else None,
         reference_parser=timing.reference_parser if timing is not None else None,
         min_sm=inputs.hardware.min_sm if inputs.hardware is not None else 0,

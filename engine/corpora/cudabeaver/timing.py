@@ -45,23 +45,23 @@ class Spec(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Timing:
-    """Shell text (None: the test itself), the pattern of its time in milliseconds, that of the reference's where the program
-    times it too, and the files of ours that it needs in the workspace."""
+    """Shell text, the pattern of its time in milliseconds, that of the reference's where the program times it too, and the files
+    of ours that it needs in the workspace."""
 
-    command: str | None
+    command: str
     parser: str
     own: tuple[str, ...] = ()
     reference_parser: str | None = None
 
 
 def own_timing(backend: str, test: str) -> Timing:
-    """For families whose test times the reference beside the solution. CUTLASS drivers do so for several sizes, each below a
-    heading, and are launched as often as any program; the runner of def.py tasks builds, and is launched once."""
+    """For families whose test times the reference beside the solution; CUTLASS drivers do so for several sizes, each below a
+    heading."""
     if backend == "kernelbench":
         return Timing(TIMING.command, TIMING.parser, reference_parser=TIMING.reference_parser)
     if backend == "make":
         return Timing(test, r"^Kernel time: ([0-9.]+) ms\b", reference_parser=r"^Ref time: ([0-9.]+) ms\b")
-    return Timing(None, r"^Kernel time: ([0-9.]+) ms$", reference_parser=r"^Reference time: ([0-9.]+) ms$")
+    return Timing(test, r"^Kernel time: ([0-9.]+) ms$", reference_parser=r"^Reference time: ([0-9.]+) ms$")
 
 
 def read_timing(checkout: Path, task: str) -> Timing | None:

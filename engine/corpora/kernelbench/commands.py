@@ -24,6 +24,9 @@ EVIDENCE = r"^compiled=True correctness=True\b"
 
 _WORKSPACE = Path(__file__).parent / "workspace"
 
+EXTENSIONS = _WORKSPACE / "extensions.py"
+"""What keeps extensions between the steps, for other harnesses that compile some."""
+
 
 @dataclass(frozen=True)
 class Times:

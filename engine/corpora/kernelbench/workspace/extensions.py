@@ -1,7 +1,7 @@
 """PyTorch extensions of a solution: compiled once in the build step, loaded from there by every later program.
 
 Runs in a workspace, in the task's Python. An extension is found again by its content: the arguments of ``load`` or
-``load_inline`` with all sources. What the build step did not meet is compiled where it is asked for, outside of the workspace.
+``load_inline`` with all sources, wherever a program lays them. What the build step did not meet is compiled where it is asked for, outside of the workspace.
 """
 
 from __future__ import annotations
@@ -58,11 +58,13 @@ def content_key(given: dict[str, Any]) -> str:
     for name in sorted(given):
         if name in _NO_CONTENT:
             continue
-        total.update(f"{name}={given[name]!r}\0".encode())
-        if name == "sources":
-            paths = given[name] if isinstance(given[name], list | tuple) else [given[name]]
-            for path in map(Path, paths):
-                total.update(path.read_bytes() if path.is_file() else b"absent")
+        if name != "sources":
+            total.update(f"{name}={given[name]!r}\0".encode())
+            continue
+        paths = given[name] if isinstance(given[name], list | tuple) else [given[name]]
+        for path in map(Path, paths):
+            content = path.read_bytes() if path.is_file() else b"absent"
+            total.update(f"{path.name} {len(content)}\0".encode() + content)
     return total.hexdigest()[:32]
 
 
