@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 from textual.dom import DOMNode
@@ -30,5 +32,22 @@ class Readings(Generic[News]):
     async def _go_on(self) -> None:
         while self._wanted:
             self._wanted = False
-            self._show(await asyncio.to_thread(self._read))
+            self._show(await _in_daemon(self._read))
         self._going_on = False
+
+
+async def _in_daemon(read: Callable[[], News]) -> News:
+    """``read()`` in a thread that nobody waits for at the end: a network folder that is gone answers a reading after minutes."""
+    found: Future[News] = Future()
+    found.set_running_or_notify_cancel()  # whoever waits may go; what comes then is left
+
+    def work() -> None:
+        try:
+            news = read()
+        except Exception as error:
+            found.set_exception(error)
+        else:
+            found.set_result(news)
+
+    threading.Thread(target=work, daemon=True, name="reading").start()
+    return await asyncio.wrap_future(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from textual.app import App
+from textual.worker import WorkerFailed
 
 from beaver_tui.app import Start
 from beaver_tui.screens.readings import Readings
@@ -71,6 +73,40 @@ async def test_a_reading_that_takes_longer_than_the_time_between_two_is_shown_an
         readings.again()
         slow.gate.release()
         await until_async(lambda: slow.shown == [1, 2, 3], "a later one")
+
+
+HANGS = """\
+import threading
+from textual.app import App
+from textual.worker import WorkerFailed
+from beaver_tui.screens.readings import Readings
+
+
+class Leaves(App[None]):
+    def on_mount(self) -> None:
+        Readings(self.screen, threading.Event().wait, print).again()
+        self.set_timer(0.2, self.exit)
+
+
+Leaves().run(headless=True)
+print("left")
+"""
+
+
+def test_nobody_waits_for_a_reading_that_hangs(tmp_path: Path):
+    """With a network folder that was gone, q left a terminal that did not come back."""
+    ended = subprocess.run([sys.executable, "-c", HANGS], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "left\n", "")
+
+
+async def test_a_reading_that_fails_is_no_silence():
+    def read() -> int:
+        raise OSError("gone")
+
+    with pytest.raises(WorkerFailed, match="gone"):
+        async with App[None]().run_test() as pilot:
+            Readings(pilot.app.screen, read, print).again()
+            await pilot.pause(0.1)
 
 
 @pytest.mark.parametrize("matrix", [False, True], ids=["the list of runs", "a run as a matrix"])
