@@ -13,7 +13,6 @@ from beaver_tui.state.sources import StoredSource, is_live
 from beaver_tui.state.status import DAMAGED, NOT_BEGUN, OPEN, PASSED, RUNNING, ended_as
 from beaver_tui.state.tally import Tally
 from beaver_tui.state.transitions import Rate, histogram, transitions
-from engine import events as ev
 from engine.protocol import Sampling
 from engine.rundir import Cell, RunDirectory
 
@@ -45,8 +44,8 @@ class News:
 
 
 class SweepView:
-    """A run that is on show while it is played, by us (``apply``) or by another process (``poll``), or long after. Nothing is
-    known of its trajectories before the first of these.
+    """A run that is on show while it is played, by whomever, or long after. Nothing is known of its trajectories before the first
+    reading.
 
     ``failures_first`` puts tasks with failures on top. ``clock`` gives seconds. Raises RunError when the run has no sound plan.
     """
@@ -60,8 +59,6 @@ class SweepView:
         """Whether the journals were read at least once."""
         self._sources: dict[Cell, StoredSource] = {}
         """Made when they are first read."""
-        self._told: set[Cell] = set()
-        """The trajectories that this process plays."""
         self._tallies = {cell: Tally() for cell in run.plan}
         self._problems: dict[Cell, str] = {}
         self._cells = {(cell.task, column_of(cell)): cell for cell in run.plan}
@@ -71,13 +68,7 @@ class SweepView:
         self.columns = list(dict.fromkeys(column_of(cell) for cell in run.plan))
         """Fixers, each attempt of one with a column of its own, as the plan names them: data from outside."""
 
-    # events
-
-    def apply(self, cell: Cell, event: ev.Event) -> None:
-        """Fold one event of a run that this process plays. The cell's journal is not read any more: it holds the same."""
-        self._told.add(cell)
-        self.live = True
-        self._tallies[cell].apply(event)
+    # readings
 
     def read(self) -> News:
         """Read what has come to the journals, and change nothing that is on show. It takes a second for some thousand of them, so
@@ -87,8 +78,6 @@ class SweepView:
             self._sources = {cell: StoredSource(self.run, cell) for cell in self.run.plan}
             fetch(source.path for source in self._sources.values())
         for cell, source in self._sources.items():
-            if cell in self._told:
-                continue
             if events := source.read():
                 tallies[cell] = self._tallies[cell].after(events)
             if source.problem:
@@ -97,9 +86,8 @@ class SweepView:
 
     def take(self, news: News) -> bool:
         """Show what was read; whether anything is another than before."""
-        tallies = {cell: tally for cell, tally in news.tallies.items() if cell not in self._told}
-        changed = not self.known or bool(tallies) or news.problems != self._problems or news.live != self.live
-        self._tallies |= tallies
+        changed = not self.known or bool(news.tallies) or news.problems != self._problems or news.live != self.live
+        self._tallies |= news.tallies
         self._problems, self.live = news.problems, news.live
         if not self.known:
             self.known, self._began, self._over_before = True, self._clock(), self.over

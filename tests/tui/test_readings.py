@@ -95,7 +95,9 @@ print("left")
 
 def test_nobody_waits_for_a_reading_that_hangs(tmp_path: Path):
     """With a network folder that was gone, q left a terminal that did not come back."""
-    ended = subprocess.run([sys.executable, "-c", HANGS], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGS], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "left\n", "")
 
 
