@@ -1,6 +1,7 @@
 """Verify tasks of a CUDABeaver checkout once, without the sanitizer, and keep the outcomes for a comparison of two machines.
 
-    python -P tests/gpu/checkout.py CHECKOUT STATE [--tasks GLOB]... [--device auto] [--jobs N] [--logs DIR] [--seconds S] [--record FILE]
+    python -P tests/gpu/checkout.py CHECKOUT STATE [--tasks GLOB]... [--device auto] [--jobs N] [--logs DIR] [--seconds S]
+                                                   [--launches N] [--record FILE]
 
 STATE is a file like that of ``beaver-tui verify --out``: a second call goes on where the first one ended (also after ``--seconds``),
 and ``beaver-tui verify --compare STATE OTHER`` says where two machines see another category. ``--logs DIR`` keeps the error logs.
@@ -68,6 +69,7 @@ def main() -> int:
     arguments.add_argument("--jobs", type=int, default=8)
     arguments.add_argument("--logs", type=Path)
     arguments.add_argument("--seconds", type=float)
+    arguments.add_argument("--launches", type=int, default=3)
     arguments.add_argument("--record", type=Path)
     arguments.add_argument("--answers", action="store_true")
     given = arguments.parse_args()
@@ -94,7 +96,7 @@ def main() -> int:
     harness = replace(harness, sanitize=False)
     print(harness.device.label, harness.device.driver, harness.toolkit.version, harness.sandbox.name, flush=True)
     with harness, open_state(given.state, fresh=False) as state:
-        work = Verification(harness, state, Effort(repeats=1), given.jobs, given.logs, listener=hear).run(tasks)
+        work = Verification(harness, state, Effort(repeats=1, launches=given.launches), given.jobs, given.logs, listener=hear).run(tasks)
         try:
             asyncio.run(asyncio.wait_for(work, given.seconds))
         except TimeoutError:
