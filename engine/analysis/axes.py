@@ -21,14 +21,16 @@ from engine.analysis.rates import groups_by, setting_label
 from engine.analysis.robustness import Scores, Swing, flips, swings
 from engine.analysis.scoring import DEFAULT, Scoring, score
 from engine.analysis.taus import Tau, played_taus, scored_taus
-from engine.protocol import Feedback, GateMode, Protocol, Sampling
+from engine.protocol import Feedback, GateMode, Protocol, Sampling, read_few_shot
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "A2": ("sampling", "temperature"),
     "A3": ("feedback",),
     "A4": ("history",),
+    "A5": ("few_shot", "few_shot_pool", "few_shot_seed"),
 }
-"""The fields of a protocol that may differ along an axis that is played. A1 is scored."""
+"""The fields of a protocol that may differ along an axis that is played, the one that names its settings first. A1 is scored. A5 is
+not the paper's: its release has it."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,21 @@ def axes_of(frame: Frame, scoring: Scoring = DEFAULT) -> list[Axis]:
     for axis, fields in FIELDS.items():
         mine = _along(axis, base, played)
         if len(mine) > 1:
-            named = {str(getattr(setting, fields[0])): setting for setting in mine}
-            at_base = str(getattr(base, fields[0]))
+            named = _named(fields[0], base, mine)
+            at_base = next(name for name, setting in named.items() if setting == base)
             labels = {name: setting_label(setting) for name, setting in named.items()}
             taus = played_taus(frame, at_base, labels, scoring)
             axes.append(_axis(axis, at_base, _sums(frame, named, scoring), taus))
     return [axis for axis in axes if len(axis.scores) > 1]
+
+
+def _named(field: str, base: Protocol, settings: Sequence[Protocol]) -> dict[str, Protocol]:
+    """Settings by their value of the axis' first field; those that share it by all that sets them apart from the base."""
+    values = [str(getattr(setting, field)) for setting in settings]
+    return {
+        value if setting == base or values.count(value) == 1 else setting_label(setting, base): setting
+        for value, setting in zip(values, settings, strict=True)
+    }
 
 
 def _along(axis: str, base: Protocol, played: Sequence[Protocol]) -> list[Protocol]:
@@ -132,9 +143,14 @@ def _gates(frame: Frame, base: Protocol, scoring: Scoring) -> Axis:
 _ORDER: tuple[str, ...] = (*Sampling, *Feedback)
 
 
-def _place(value: str | int) -> int:
+def _place(value: str | int) -> tuple[int, str]:
     """Where a setting stands among its axis' values, from least to most."""
-    return value if isinstance(value, int) else _ORDER.index(value)
+    if isinstance(value, int):
+        return value, ""
+    if value in _ORDER:
+        return _ORDER.index(value), ""
+    shots = read_few_shot(value)
+    return (shots.k, shots.choosing) if shots is not None else (0, "")
 
 
 def _gate(protocol: Protocol) -> float:

@@ -11,7 +11,13 @@ from engine.analysis.robustness import Scores, best_setting
 from engine.analysis.scoring import Scoring
 from engine.analysis.taus import BEST
 
-TITLES = {"A1": "performance gate p", "A2": "sampling", "A3": "feedback", "A4": "history H"}
+TITLES = {
+    "A1": "performance gate p",
+    "A2": "sampling",
+    "A3": "feedback",
+    "A4": "history H",
+    "A5": "few-shot examples",
+}
 
 
 def axes_section(frame: Frame, scoring: Scoring) -> list[Section]:
@@ -112,7 +118,7 @@ def _ranks(axes: Sequence[Axis]) -> Ranks | None:
     columns: dict[str, Scores] = {"base": base.scores[base.base]}
     for axis in axes:
         columns |= {f"{axis.name} {other}": axis.scores[other] for other in axis.others}
-        if axis.name in ("A3", "A4"):
+        if axis.name in ("A3", "A4", "A5"):
             columns[f"{axis.name} best"] = best_setting(axis.scores)
     fixers = list(columns["base"])
     if len(fixers) < 2:

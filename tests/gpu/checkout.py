@@ -96,7 +96,9 @@ def main() -> int:
     harness = replace(harness, sanitize=False)
     print(harness.device.label, harness.device.driver, harness.toolkit.version, harness.sandbox.name, flush=True)
     with harness, open_state(given.state, fresh=False) as state:
-        work = Verification(harness, state, Effort(repeats=1, launches=given.launches), given.jobs, given.logs, listener=hear).run(tasks)
+        work = Verification(
+            harness, state, Effort(repeats=1, launches=given.launches), given.jobs, given.logs, listener=hear
+        ).run(tasks)
         try:
             asyncio.run(asyncio.wait_for(work, given.seconds))
         except TimeoutError:

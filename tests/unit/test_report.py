@@ -221,6 +221,22 @@ def test_settings_stand_in_the_order_of_their_axis_and_the_base_is_what_most_dif
     assert told(frame).sections
 
 
+def shown(few_shot: str, pool: str = "aa") -> Protocol:
+    return Protocol(few_shot=few_shot, few_shot_pool=pool)
+
+
+def test_few_shot_examples_are_an_axis_in_the_order_of_how_many_are_shown():
+    assert axis_between(PAPER, shown("matched:3")) == "A5"
+    played = [PAPER, shown("random:3"), shown("matched:1"), shown("matched:3"), shown("matched:3", "bb")]
+    frame = frame_from(
+        [trajectory("a", fixer, PASS, protocol=protocol) for protocol in played for fixer in ("one", "two")]
+    )
+    axis = next(axis for axis in axes_of(frame) if axis.name == "A5")
+    twice = [f"few_shot=matched:3, few_shot_pool={pool}" for pool in ("aa", "bb")]
+    assert (axis.base, list(axis.scores)) == ("none", ["none", "matched:1", *twice, "random:3"])
+    assert rows(find(told(frame), "axis_A5"))[0]["tasks"] == 1
+
+
 def test_gates_in_the_loop_are_answered_by_the_run_whose_gate_is_high_enough():
     low, high = (Protocol(gate_mode=GateMode.INLOOP, gate=gate) for gate in (0.7, 1.5))
     slow = PASS._replace(speedup=0.8)
