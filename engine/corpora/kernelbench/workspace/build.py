@@ -1,17 +1,21 @@
 """The build of a KernelBench-style solution: python build.py SOLUTION PROBLEM. No GPU is in sight.
 
-Importing the solution compiles its extensions; where it compiles none, ModelNew is made once, which is where the others do. Exit 1:
-the file cannot be imported, or its extension does not compile. What only fails for want of a GPU is left to the test.
+Importing the solution compiles its extensions, also where it asks first whether there is a GPU; so do functions of its own that
+take nothing and return one. Where it compiles none, ModelNew is made once, which is where the others do. Exit 1: the file cannot be
+imported, or its extension does not compile. What only fails for want of a GPU is left to the test.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 sys.dont_write_bytecode = True
@@ -24,6 +28,7 @@ _NO_GPU = re.compile(
 def main(solution: str, problem: str) -> int:
     extensions = importlib.import_module("extensions")
     extensions.install(build=True)
+    importlib.import_module("torch").cuda.is_available = lambda: True  # to compile, it is enough that the test has one
     try:
         module = imported(Path(solution))
     except Exception as error:
@@ -35,24 +40,42 @@ def main(solution: str, problem: str) -> int:
     if not hasattr(module, "ModelNew"):
         print(f"{solution}: defines no ModelNew", file=sys.stderr)
         return 1
-    if not extensions.FOLDER.exists():
-        return _made(module.ModelNew, Path(problem))
+    if not all(_compiles(make) for make in _makers(module)):
+        return 1
+    if not extensions.FOLDER.exists() and not _compiles(lambda: _new_model(module.ModelNew, Path(problem))):
+        return 1
     return 0
 
 
-def _made(model: Any, problem: Path) -> int:
-    """Extensions that the constructor compiles. Whatever else it wants is the test's affair."""
+def _makers(module: ModuleType) -> list[Callable[[], Any]]:
+    """The solution's own functions without arguments that call ``load`` or ``load_inline``: extensions that are compiled when a
+    forward asks for them would be compiled while the GPU waits."""
+    own = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
+    functions = {inspect.unwrap(value): value for value in own if inspect.isfunction(inspect.unwrap(value))}
+    return [
+        value
+        for function, value in functions.items()
+        if not function.__code__.co_argcount and {"load", "load_inline"} & set(function.__code__.co_names)
+    ]
+
+
+def _compiles(make: Callable[[], Any]) -> bool:
+    """Whether what it compiles does compile. Whatever else it wants is the test's affair."""
     try:
-        model(*imported(problem).get_init_inputs())
+        make()
     except Exception as error:
         if "Error building extension" in str(error) or "Error compiling objects" in str(error):
             traceback.print_exc()
-            return 1
-        print(f"ModelNew was not made here ({type(error).__name__}): left to the test", file=sys.stderr)
-    return 0
+            return False
+        print(f"not made here ({type(error).__name__}): left to the test", file=sys.stderr)
+    return True
 
 
-def imported(path: Path) -> Any:
+def _new_model(model: Any, problem: Path) -> Any:
+    return model(*imported(problem).get_init_inputs())
+
+
+def imported(path: Path) -> ModuleType:
     """A Python file as a module, by its own name and from its own place."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
