@@ -31,6 +31,7 @@ from engine.events import Timed
 from engine.extract import extract
 from engine.harness import on_demand
 from engine.harness.examine import Harness, Job
+from engine.harness.pythons import task_python
 from engine.harness.sandbox import choose_sandbox
 from engine.protocol import Protocol
 from engine.task import Task
@@ -89,12 +90,12 @@ class Book:
 
 
 def slow_tasks() -> dict[str, Task]:
-    """Those that are there to be timed, and which the toolkit alone builds."""
+    """Those that are there to be timed; a PyTorch module where a Python has PyTorch (BEAVER_TASK_PYTHON)."""
     tasks = load_corpus(builtin_folder()).tasks
     return {
         name: task
         for name, task in tasks.items()
-        if task.spec.start_bucket == "perf_broken" and task.spec.backend in ("nvcc", "make")
+        if task.spec.start_bucket == "perf_broken" and not task_python(task).lacks
     }
 
 
@@ -246,7 +247,7 @@ async def forgers(harnesses: list[Harness], book: Book) -> None:
             text = code.replace(f"i < {PASSES}", f"i < {FORGER_PASSES}").encode()
             await book.keep(f"forgers/{name}", partial(measured, harness, task, text, 1))
     for task in slow_tasks().values():
-        for path in sorted(task.answers.glob("cheat/*.cu")) if task.answers else ():
+        for path in sorted(task.answers.glob("cheat/*")) if task.answers else ():
             await book.keep(f"cheats/{task.id}/{path.stem}", partial(examined, harness, task, path.read_bytes()))
 
 
