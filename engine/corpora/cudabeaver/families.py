@@ -22,7 +22,7 @@ REFERENCE_SOURCES = {
 
 DEFAULT_BUDGETS = Budgets()
 _EXTENSIONS = Budgets(build=900, test=600, sanitizer=600)
-"""Extensions are compiled in the build step, where a test cannot do without it after all in the test."""
+"""Extensions are compiled in the build step; in the test, what the build did not meet."""
 
 
 @dataclass(frozen=True)
