@@ -26,7 +26,9 @@ def main(step: str) -> int:
     except Exception as error:
         if not build:
             raise
-        print(f"what follows wants a GPU: left to the test ({type(error).__name__})")  # what does not compile is a result
+        print(
+            f"what follows wants a GPU: left to the test ({type(error).__name__})"
+        )  # what does not compile is a result
         return 0
     if not result.compiled:
         print(f"the solution does not build:\n{result.compilation_error}", file=sys.stderr)
