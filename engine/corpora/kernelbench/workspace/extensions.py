@@ -1,7 +1,8 @@
 """PyTorch extensions of a solution: compiled once in the build step, loaded from there by every later program.
 
 Runs in a workspace, in the task's Python. An extension is found again by its content: the arguments of ``load`` or
-``load_inline`` with all sources, wherever a program lays them. What the build step did not meet is compiled where it is asked for, outside of the workspace.
+``load_inline`` with all sources, wherever a program lays them. What the build step did not meet is compiled where it is asked for,
+outside of the workspace.
 """
 
 from __future__ import annotations
